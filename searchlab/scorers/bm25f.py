@@ -113,7 +113,7 @@ class BoundBM25F(BoundPostingScorer):
         def read(variants: Variants) -> tuple[Array, Array]:
             return reader.join_postings(self.frequencies(shard, variants) for shard in range(reader.n_shards))
 
-        n_postings = sum(len(reader.column(shard, self.stream).docs) for shard in range(reader.n_shards))
+        n_postings = reader.count_postings(self.stream)
         return PostingCache(read, n_postings, int(reader.shard_starts[-1]), np.dtype(np.float64))
 
     def frequencies(self, shard_index: int, variants: Variants) -> tuple[Array, Array]:

@@ -277,7 +277,7 @@ ENDPOINTS = (
         "The judgments of a topic set as a table: query, docid, rating, qid, judge, note, when",
         (INDEX, TOPIC_SET),
         is_text=True,
-        attachment=import_tables.judgments_file,
+        attachment=import_tables.judgments_attachment,
     ),
     Endpoint(
         "GET",

@@ -131,9 +131,12 @@ class IndexReader:
         def read(variants: Variants) -> tuple[Array, Array]:
             return self.join_postings(self.occurrences(shard, stream, variants) for shard in range(self.n_shards))
 
-        n_postings = sum(len(column.docs) for column in columns)
         dtype = np.result_type(*(column.tfs.dtype for column in columns))
-        return PostingCache(read, n_postings, int(self.shard_starts[-1]), dtype)
+        return PostingCache(read, self.count_postings(stream), int(self.shard_starts[-1]), dtype)
+
+    def count_postings(self, stream: str) -> int:
+        """The number of postings of a stream in all shards, with those of deleted documents."""
+        return sum(len(self.column(shard_index, stream).docs) for shard_index in range(self.n_shards))
 
     def mean_length(self, stream: str) -> float:
         """The mean length of live documents; 1 for a stream without any text, whose documents match nothing."""

@@ -63,7 +63,7 @@ class BoundMixture(BoundPostingScorer):
             return reader.join_postings((odds.docs, odds.odds) for odds in by_shard)
 
         # A word can follow several others: its documents are there once for each.
-        n_postings = 2 * sum(len(reader.column(shard, self.stream).docs) for shard in range(reader.n_shards))
+        n_postings = 2 * reader.count_postings(self.stream)
         return PostingCache(read, n_postings, int(reader.shard_starts[-1]), np.dtype(np.float64))
 
     def prepare(self, query: ScorableQuery) -> QueryScorer:

@@ -81,7 +81,7 @@ def export_judgments(state: RequestState, *, topic_set: str) -> str:
     return "\ufeff" + to_csv([header, *rows])
 
 
-def judgments_file(values: Mapping[str, Any]) -> Attachment:
+def judgments_attachment(values: Mapping[str, Any]) -> Attachment:
     """The name and type of the file that a browser saves."""
     return Attachment("judgments.csv", "text/csv")
 
