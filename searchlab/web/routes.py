@@ -7,22 +7,11 @@ from __future__ import annotations
 
 from starlette.routing import Route
 
-from searchlab.web.api import (
-    batches,
-    compare,
-    explain,
-    export_results,
-    import_tables,
-    judge,
-    measure,
-    models,
-    pool,
-    saved_searches,
-    search,
-    train,
-    uploads,
-)
+from searchlab.web.api import uploads
 from searchlab.web.api.endpoint import Endpoint
+from searchlab.web.api.judging import import_tables, judge, judgment_batch, pool
+from searchlab.web.api.measuring import measure
+from searchlab.web.api.measuring.topic_rankings import SYSTEMS
 from searchlab.web.api.parameters import (
     DOCNO,
     FACET,
@@ -39,7 +28,8 @@ from searchlab.web.api.parameters import (
     TOPIC_SET,
     K,
 )
-from searchlab.web.api.topic_rankings import SYSTEMS
+from searchlab.web.api.search import compare, explain, export_results, saved_searches, search, search_batch
+from searchlab.web.api.training import models, train
 from searchlab.web.handlers import (
     api_handler,
     form_handler,
@@ -89,9 +79,9 @@ ENDPOINTS = (
     Endpoint(
         "POST",
         "/api/search/batch",
-        batches.search_batch,
+        search_batch.search_batch,
         "The best documents for each of several queries; changes nothing",
-        (batches.QUERIES, INDEX, SYSTEM, K, FILTER, JUDGE),
+        (search_batch.QUERIES, INDEX, SYSTEM, K, FILTER, JUDGE),
         slow=True,
     ),
     Endpoint(
@@ -204,14 +194,14 @@ ENDPOINTS = (
     Endpoint(
         "POST",
         "/api/judgments/batch",
-        batches.judge_batch,
+        judgment_batch.judge_batch,
         "Grade several documents for one topic or query",
-        (INDEX, batches.JUDGMENTS, JUDGE, judge.ANY_TOPIC_SET, judge.ANY_QID, batches.BATCH_QUERY),
+        (INDEX, judgment_batch.JUDGMENTS, JUDGE, judge.ANY_TOPIC_SET, judge.ANY_QID, judgment_batch.BATCH_QUERY),
     ),
     Endpoint(
         "DELETE",
         "/api/judgments",
-        batches.withdraw_grade,
+        judgment_batch.withdraw_grade,
         "Withdraw the grade of a document",
         (INDEX, TOPIC_SET, pool.QID, DOCNO, JUDGE),
     ),

@@ -9,8 +9,9 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from searchlab.web.api import judge, models, train
+from searchlab.web.api.judging import judge
 from searchlab.web.api.parameters import Parameter
+from searchlab.web.api.training import models, train
 from searchlab.web.http_errors import HttpError
 from searchlab.web.jobs.training_journal import remove_from_journal
 from searchlab.web.pages.page import BrowserSession
