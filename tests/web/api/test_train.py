@@ -15,7 +15,7 @@ from searchlab.web.api.parameters import parse_body
 from searchlab.web.api.search import search_documents
 from searchlab.web.http_errors import HttpError, NotFound
 from searchlab.web.jobs.training_jobs import TrainingJobs
-from searchlab.web.routes import ENDPOINTS
+from searchlab.web.routes.routing import ENDPOINTS
 from searchlab.web.state.request_state import RequestState
 from tests.web.judged_app import N_TOPICS, judge_topics, rejected, title_grades
 
