@@ -15,7 +15,7 @@ from searchlab.web.api.judging.pool import build_pool
 from searchlab.web.api.measuring import collection_topics
 from searchlab.web.api.parameters import parse_body
 from searchlab.web.http_errors import HttpError, NotFound
-from searchlab.web.routes import ENDPOINTS
+from searchlab.web.routes.routing import ENDPOINTS
 from searchlab.web.state.request_state import RequestState
 from tests.web.judged_app import judge, judge_topics, rejected
 

@@ -15,7 +15,7 @@ from searchlab.web.api.training import models as models_api
 from searchlab.web.api.training import train as train_api
 from searchlab.web.http_errors import HttpError, NotFound
 from searchlab.web.jobs.training_jobs import TrainingJobs
-from searchlab.web.routes import ENDPOINTS
+from searchlab.web.routes.routing import ENDPOINTS
 from searchlab.web.state.request_state import RequestState
 from tests.web.judged_app import N_TOPICS, judge_topics, rejected, title_grades
 

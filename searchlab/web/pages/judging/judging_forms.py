@@ -1,4 +1,4 @@
-"""The forms of the pages: judge, undo, add a topic, import, train, cancel, and models.
+"""The forms of judging: grades, undo and redo, topics to add, the import of a collection.
 
 They work in browsers without scripts, too: each leads to a page.
 """
@@ -11,11 +11,8 @@ from typing import Any
 
 from searchlab.web.api.judging import judge
 from searchlab.web.api.parameters import Parameter
-from searchlab.web.api.training import models, train
 from searchlab.web.http_errors import HttpError
-from searchlab.web.jobs.training_journal import remove_from_journal
-from searchlab.web.pages.page import BrowserSession
-from searchlab.web.pages.rendering import Links
+from searchlab.web.pages.page import BrowserSession, page_url
 from searchlab.web.state.request_state import RequestState
 
 GRADE = replace(judge.GRADE, default=None)
@@ -79,61 +76,17 @@ def topic_form(state: RequestState, session: BrowserSession, values: dict[str, A
     topic_set, lines = values["topic_set"].strip(), [line for line in values["text"].splitlines() if line.strip()]
     added = [judge.create_topic(state, topic_set=topic_set, text=line) for line in lines or [values["text"]]]
     if len(added) > 1:
-        return _url(state, "/judge", topic_set=topic_set)
-    return _url(state, "/pool", topic_set=topic_set, qid=added[0]["qid"])
+        return page_url(state, "/judge", topic_set=topic_set)
+    return page_url(state, "/pool", topic_set=topic_set, qid=added[0]["qid"])
 
 
 def import_form(state: RequestState, session: BrowserSession, values: dict[str, Any]) -> str:
     """Import the topics and judgments of the collection into a set with the name of the index."""
     name = state.index.name
     judge.import_judgments(state, topic_set=name, collection=True)
-    return _url(state, values["then"], topic_set=name)
-
-
-def train_form(state: RequestState, session: BrowserSession, values: dict[str, Any]) -> str:
-    """Start a training job."""
-    train.start_training(state, **values)
-    return _url(state, "/train", topic_set=values["topic_set"])
-
-
-def dismiss_form(state: RequestState, session: BrowserSession, values: dict[str, Any]) -> None:
-    """Forget a training job that was interrupted."""
-    remove_from_journal(state.index.folder, values["name"])
-
-
-def cancel_form(state: RequestState, session: BrowserSession, values: dict[str, Any]) -> None:
-    """Cancel a training job."""
-    train.cancel_job(state, id=values["id"])
-
-
-def use_form(state: RequestState, session: BrowserSession, values: dict[str, Any]) -> None:
-    """Make a system the default ranker."""
-    models.use_ranker(state, system=values["system"], judge=session.judge)
-
-
-def rename_model_form(state: RequestState, session: BrowserSession, values: dict[str, Any]) -> str:
-    """Rename a model, and show it."""
-    renamed = models.rename_model(state, name=values["name"], new_name=values["new_name"])
-    return _url(state, "/model", name=renamed["name"])
-
-
-def delete_model_form(state: RequestState, session: BrowserSession, values: dict[str, Any]) -> str:
-    """Delete a model, and show that it can be restored."""
-    models.delete_model(state, name=values["name"])
-    return _url(state, "/train", deleted=values["name"])
-
-
-def restore_model_form(state: RequestState, session: BrowserSession, values: dict[str, Any]) -> str:
-    """Make a version of the history the model, and show it."""
-    models.restore_model(state, name=values["name"], version=values["version"])
-    return _url(state, "/model", name=values["name"])
+    return page_url(state, values["then"], topic_set=name)
 
 
 def _pool_url(state: RequestState, values: dict[str, Any], **more: Any) -> str:
     pool = {name: values[name] for name in ("topic_set", "qid", "systems", "depth")}
-    return _url(state, "/pool", **pool, **more)
-
-
-def _url(state: RequestState, path: str, **values: Any) -> str:
-    index = state.index.name if len(state.index_names) > 1 else None
-    return Links({"index": index})(path, **values)
+    return page_url(state, "/pool", **pool, **more)

@@ -8,7 +8,7 @@ from typing import Any
 from searchlab.web.api.judging.judge import list_topic_sets
 from searchlab.web.api.measuring.measure import list_reports, measure_systems
 from searchlab.web.api.parameters import Parameter
-from searchlab.web.pages.judge_page import choose_topic_set, collection_to_import, default_systems
+from searchlab.web.pages.judging.judge_page import choose_topic_set, collection_to_import, default_systems
 from searchlab.web.pages.page import BrowserSession
 from searchlab.web.pages.plain_words import MERGING, plain_measure
 from searchlab.web.state.request_state import RequestState

@@ -2,7 +2,7 @@
 
 import pytest
 
-from searchlab.web.pages.verdict_charts import HEIGHT, make_charts
+from searchlab.web.pages.training.verdict_charts import HEIGHT, make_charts
 
 HELD_OUT = {
     "measure": "nDCG@10",

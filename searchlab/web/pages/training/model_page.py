@@ -9,7 +9,7 @@ from searchlab.web.api.search.search import system_record
 from searchlab.web.api.training import models
 from searchlab.web.http_errors import NotFound
 from searchlab.web.pages.page import BrowserSession
-from searchlab.web.pages.verdict_charts import make_charts
+from searchlab.web.pages.training.verdict_charts import make_charts
 from searchlab.web.state.open_index import OpenIndex
 from searchlab.web.state.request_state import RequestState
 

@@ -5,7 +5,7 @@ from html import unescape
 
 import pytest
 
-from searchlab.web.pages.measure_page import measures_context
+from searchlab.web.pages.measuring.measure_page import measures_context
 from tests.web.pages.judging_client import page, split_url, topic, words
 
 

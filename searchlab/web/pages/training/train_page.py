@@ -12,10 +12,10 @@ from searchlab.web.api.parameters import Parameter
 from searchlab.web.api.training import train
 from searchlab.web.api.training.models import list_models, read_version
 from searchlab.web.jobs.training_journal import list_interrupted
-from searchlab.web.pages.judge_page import choose_topic_set, collection_to_import
-from searchlab.web.pages.model_page import charts_of, offered_system
+from searchlab.web.pages.judging.judge_page import choose_topic_set, collection_to_import
 from searchlab.web.pages.page import BrowserSession
 from searchlab.web.pages.plain_words import plain_ranker
+from searchlab.web.pages.training.model_page import charts_of, offered_system
 from searchlab.web.state.request_state import RequestState
 
 DELETED_MODEL = Parameter("deleted", "string", "the model that was just deleted", default="", max_length=60)

@@ -6,8 +6,7 @@ from typing import Any
 
 from searchlab.web.api.judging.pool import find_topic
 from searchlab.web.api.parameters import Parameter
-from searchlab.web.pages.page import BrowserSession
-from searchlab.web.pages.rendering import Links
+from searchlab.web.pages.page import BrowserSession, page_url
 from searchlab.web.state.request_state import RequestState
 
 CRITERIA = Parameter("criteria", "string", "what counts as relevant", default="", max_length=4000)
@@ -67,5 +66,4 @@ def undo_change_form(state: RequestState, session: BrowserSession, values: dict[
 
 
 def _judge_url(state: RequestState, topic_set: str, change: int) -> str:
-    index = state.index.name if len(state.index_names) > 1 else None
-    return Links({"index": index})("/judge", topic_set=topic_set, change=change or None)
+    return page_url(state, "/judge", topic_set=topic_set, change=change or None)
