@@ -4,7 +4,7 @@
         searchlab.index("/shared/docs.jsonl", "/shared/index", cluster=cluster)
 
 Tasks are functions of searchlab's modules with plain arguments. Dask runs a task again whose worker is lost; what is
-wrong with a task itself is raised as on one machine. Results come in the order of the tasks, whoever finishes first.
+wrong with a task itself is raised as on one machine. Results come in the order of the tasks, whichever ends first.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ class Cluster:
             )
         if self.address.is_exposed:
             warn_caller(
-                f"cluster {self.address.text} is reached without TLS: whoever can reach its ports can run code on it; "
+                f"cluster {self.address.text} is reached without TLS: all who reach its ports can run code on it; "
                 "see `tls://` in the documentation of clusters",
                 ClusterWarning,
             )
