@@ -1,4 +1,4 @@
-"""Ranking kernels: the k best of scored documents in their final order, by score and, where scores are equal, by docno."""
+"""Ranking kernels: the k best of scored documents, by score and, where scores are equal, by docno."""
 
 from __future__ import annotations
 

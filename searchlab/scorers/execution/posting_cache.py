@@ -42,7 +42,8 @@ DEPTHS = (1, 3, 10, 30, 100, 300, 1000, 3000, 10000)
 class PostingArrays(NamedTuple):
     """What the kernel reads: documents, frequencies, impact codes, and where the windows of each term begin.
 
-    Documents are numbered within their windows: two bytes each. Frequent terms have two rows with a byte for each document: its code, and its frequency, up to MAX_ROW_TF.
+    Documents are numbered within their windows: two bytes each. Frequent terms have two rows with a byte for each
+    document: its code, and its frequency, up to MAX_ROW_TF.
     """
 
     docs: Array
