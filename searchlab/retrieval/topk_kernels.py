@@ -155,7 +155,7 @@ def _find_candidates(postings, norms, query, bounds, k, scratch):  # type: ignor
     n_terms = len(tables)
     places = spans[:, 3][bounds.terms]
     histogram[:] = 0
-    # `above` counts the documents found in bucket `edge` and those over it. The first `n_read` terms are read, `n_extra`
+    # `above` counts the documents found in bucket `edge` and over it. The first `n_read` terms are read, `n_extra`
     # more than are essential; `n_looked_up` documents of the last window were looked up in the others.
     edge, above, essential, found, n_extra, n_looked_up = 0, 0, n_terms, 0, 0, 0
     for window in range(windows.shape[1]):
