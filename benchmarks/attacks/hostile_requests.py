@@ -16,7 +16,7 @@ from urllib.parse import quote, quote_from_bytes, urlencode
 from benchmarks.attacks.fuzz_seeds import FILTERS, MEASURES, QUERIES, SYSTEMS
 from benchmarks.attacks.mutation import JSON_VALUES, mutate
 from searchlab.web.api.parameters import Parameter
-from searchlab.web.routes import ENDPOINTS, FORMS, PAGES
+from searchlab.web.routes.routing import ENDPOINTS, FORMS, PAGES
 
 JSON_TYPE, FORM_TYPE = "application/json", "application/x-www-form-urlencoded"
 READS = [(endpoint.path, endpoint.parameters) for endpoint in ENDPOINTS if not endpoint.is_write] + [

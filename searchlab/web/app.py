@@ -17,7 +17,7 @@ from searchlab.web.middleware.auth import LoginForm
 from searchlab.web.middleware.security import SecurityMiddleware, SecuritySettings
 from searchlab.web.pages.rendering import render
 from searchlab.web.responses import error_page, json_error
-from searchlab.web.routes import make_routes
+from searchlab.web.routes.routing import make_routes
 from searchlab.web.state.app_state import AppState
 
 

@@ -1,4 +1,4 @@
-"""Pages and forms as values: a path, the function behind it, and its parameters."""
+"""Pages and forms as values: a path, the function behind it, and its parameters; the URLs of pages."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from searchlab.web.api.parameters import Parameter
+from searchlab.web.pages.rendering import Links
 from searchlab.web.state.request_state import RequestState
 
 
@@ -49,3 +50,9 @@ class Form:
     handler: Callable[[RequestState, BrowserSession, dict[str, Any]], str | None]
     parameters: tuple[Parameter, ...] = ()
     slow: bool = False
+
+
+def page_url(state: RequestState, path: str, **values: Any) -> str:
+    """The URL of a page of the same index."""
+    index = state.index.name if len(state.index_names) > 1 else None
+    return Links({"index": index})(path, **values)

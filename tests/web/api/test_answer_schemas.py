@@ -3,7 +3,7 @@
 import pytest
 
 from searchlab.web.api.answer_schemas import ANSWERS
-from searchlab.web.routes import ENDPOINTS
+from searchlab.web.routes.routing import ENDPOINTS
 from tests.web.search_client import client_for
 
 TYPES = {

@@ -2,7 +2,7 @@
 
 import inspect
 
-from searchlab.web.routes import ENDPOINTS
+from searchlab.web.routes.routing import ENDPOINTS
 from tests.web.search_client import get_json
 
 

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from searchlab.web import handlers
-from searchlab.web.pages.judge_page import filter_topics, sort_topics
+from searchlab.web.pages.judging.judge_page import filter_topics, sort_topics
 from searchlab.web.pages.workflow import describe_workflow
 from tests.web.pages.judging_client import page, send, topic, words
 

@@ -9,7 +9,7 @@ from starlette.testclient import TestClient
 from searchlab.records import Document, Topic
 from searchlab.web.app import make_app
 from searchlab.web.middleware.security import SecuritySettings
-from searchlab.web.routes import ENDPOINTS, PAGES
+from searchlab.web.routes.routing import ENDPOINTS, PAGES
 from searchlab.web.state.app_state import AppState
 from searchlab.web.state.open_indexes import OpenIndexes
 from searchlab.web.state.request_state import RequestState

@@ -1,0 +1,1 @@
+"""Pages of judging: topic sets, a topic, pools, and their forms."""

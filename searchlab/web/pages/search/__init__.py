@@ -1,0 +1,1 @@
+"""Pages of search: results, documents, comparison, explanation, saved searches, uploads."""

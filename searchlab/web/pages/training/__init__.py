@@ -1,0 +1,1 @@
+"""Pages of training: jobs, models, the verdict in pictures, and their forms."""

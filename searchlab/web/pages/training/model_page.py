@@ -1,0 +1,54 @@
+"""The page of a model: its verdict in words and pictures, whether it is in use, its history."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from searchlab.rankers.bundle import Bundle
+from searchlab.web.api.search.search import system_record
+from searchlab.web.api.training import models
+from searchlab.web.http_errors import NotFound
+from searchlab.web.pages.page import BrowserSession
+from searchlab.web.pages.training.verdict_charts import make_charts
+from searchlab.web.state.open_index import OpenIndex
+from searchlab.web.state.request_state import RequestState
+
+
+def model_page(state: RequestState, session: BrowserSession, values: dict[str, Any]) -> dict[str, Any]:
+    """A model, or a version of its history."""
+    name, version = values["name"], values["version"]
+    listed = models.list_models(state)
+    current = next((each for each in listed["models"] if each["name"] == name), None)
+    versions = models.list_versions(state.index, name)
+    if current is None and not versions:
+        raise NotFound(f"the index {state.index.name} has no model {name[:60]!r}")
+    shown = models.read_version(state.index, name, version) if version else state.index.models.get(name)
+    if version and shown is None:
+        raise NotFound(f"the model {name[:60]!r} has no version {version[:40]!r} that can be read")
+    return {
+        "name": name,
+        "version": version,
+        "model": current,
+        "trial": None if shown is None else models.read_trial(shown),
+        "charts": None if shown is None else charts_of(shown),
+        "topic_set": current["topic_set"] if current else None,
+        "versions": versions,
+        "default_ranker": listed["default_ranker"],
+        "offered": None if version or shown is None else offered_system(state.index, name, shown),
+    }
+
+
+def charts_of(bundle: Bundle) -> dict[str, Any] | None:
+    """The pictures of the verdict on a model."""
+    topics = bundle.training.get("topics")
+    return make_charts(bundle.trial, topics if isinstance(topics, dict) else {})
+
+
+def offered_system(index: OpenIndex, name: str, bundle: Bundle) -> dict[str, Any] | None:
+    """The system that the advice recommends, to be used from now on; None if it recommends none or it does not fit."""
+    recommended = models.recommended_system(name, bundle)
+    known = [system for system, _, _ in index.systems]
+    if recommended is None or recommended not in known:
+        return None
+    record = system_record(index.system(recommended))
+    return record | {"is_model": record["name"] == f"model:{name}", "in_use": record["name"] == index.default_system}

@@ -1,0 +1,73 @@
+"""The page of training: the current job, the form to train a model, and the models of the index."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from searchlab.features.feature_sets import DEFAULT_SET, offered_sets
+from searchlab.rankers.ranker_registry import RANKERS, SEARCH_RANKER
+from searchlab.training.recipe import RECIPES
+from searchlab.web.api.judging.judge import list_topic_sets
+from searchlab.web.api.parameters import Parameter
+from searchlab.web.api.training import train
+from searchlab.web.api.training.models import list_models, read_version
+from searchlab.web.jobs.training_journal import list_interrupted
+from searchlab.web.pages.judging.judge_page import choose_topic_set, collection_to_import
+from searchlab.web.pages.page import BrowserSession
+from searchlab.web.pages.plain_words import plain_ranker
+from searchlab.web.pages.training.model_page import charts_of, offered_system
+from searchlab.web.state.request_state import RequestState
+
+DELETED_MODEL = Parameter("deleted", "string", "the model that was just deleted", default="", max_length=60)
+
+
+def train_page(state: RequestState, session: BrowserSession, values: dict[str, Any]) -> dict[str, Any]:
+    """The page of training; by default for the set of the job shown, or the set with the most judgments."""
+    sets = list_topic_sets(state)
+    topic_sets = sets["topic_sets"]
+    jobs = [job for job in train.list_jobs(state)["jobs"] if job["index"] == state.index.name]
+    waiting = [job for job in reversed(jobs) if job["state"] == "waiting"]
+    active = [job for job in jobs if job["state"] == "running"] or waiting[:1]
+    # A job that finished is shown rather than a later one that was cancelled.
+    ended = sorted((job for job in jobs if job not in active), key=lambda job: job["state"] == "cancelled")
+    shown: dict[str, Any] | None = next(iter(active or ended), None)
+    name = values["topic_set"] or (shown["topic_set"] if shown else "")
+    chosen = choose_topic_set(sorted(topic_sets, key=lambda each: -each["n_judgments"]), name)
+    models = list_models(state)
+    advice = train.check_readiness(state, topic_set=chosen["name"])["advice"] if chosen else None
+    return {
+        "topic_sets": topic_sets,
+        "collection": collection_to_import(sets),
+        "chosen": chosen["name"] if chosen else None,
+        "n_judgments": sum(each["n_judgments"] for each in topic_sets),
+        "advice_before": advice,
+        "rankers": [
+            (name, plain_ranker(name, RANKERS[name].description), RANKERS[name].description)
+            for name in sorted(train.TRAINABLE_RANKERS, key=lambda name: name != SEARCH_RANKER)
+        ],
+        "search_ranker": SEARCH_RANKER,
+        "recipes": RECIPES,
+        "features": [(name, len(names)) for name, names in offered_sets().items()],
+        "default_features": DEFAULT_SET,
+        "job": shown,
+        "cancelled": jobs[0]["name"] if jobs and jobs[0] is not shown and jobs[0]["state"] == "cancelled" else "",
+        "interrupted": list_interrupted(state.index.folder, {job["name"] for job in jobs}),
+        "waiting": [job for job in waiting if job is not shown],
+        "models": models["models"],
+        "default_ranker": models["default_ranker"],
+        "deleted_models": models["deleted"],
+        "just_deleted": values["deleted"] if values["deleted"] in models["deleted"] else "",
+        **_outcome(state, shown),
+    }
+
+
+def _outcome(state: RequestState, job: dict[str, Any] | None) -> dict[str, Any]:
+    """The pictures of the verdict on the model that a job has trained, and the system to use from now on."""
+    nothing = {"charts": None, "offered": None}
+    if job is None or job["state"] != "done":
+        return nothing
+    name, version = job["name"], job["version"]
+    bundle = read_version(state.index, name, version) if version else state.index.models.get(name)
+    if bundle is None:
+        return nothing
+    return {"charts": charts_of(bundle), "offered": offered_system(state.index, name, bundle)}
