@@ -1,4 +1,5 @@
 import errno
+import mmap
 import os
 
 import numpy as np
@@ -217,6 +218,6 @@ def test_memory_that_the_system_refuses_is_reported_as_lacking(monkeypatch):
     def refuse(*arguments, **options):
         raise OSError(errno.ENOMEM, os.strerror(errno.ENOMEM))
 
-    monkeypatch.setattr(packed_columns.mmap, "mmap", refuse)
+    monkeypatch.setattr(mmap, "mmap", refuse)
     with pytest.raises(MemoryError, match=r"no memory for [0-9,]+ postings \(Cannot allocate memory\)"):
         packed_columns._reserve(1000, np.dtype(np.uint32))
