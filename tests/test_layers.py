@@ -65,8 +65,8 @@ ALLOWED_IMPORTERS = {
     "numba": [
         "corpus/trec/docno_matching.py",
         "corpus/trec/line_kernels.py",
-        "indexing/building/inversion_kernel.py",
-        "indexing/building/word_kernel.py",
+        "indexing/inversion/inversion_kernel.py",
+        "indexing/inversion/word_kernel.py",
         "indexing/docno_kernels.py",
         "indexing/storage/arrays/bit_packing_kernels.py",
         "indexing/whoosh/compiled_encoding.py",

@@ -328,7 +328,7 @@ class Snapshot:
             try:
                 tfs = column.tfs[postings][shard.live[column.docs[postings]]]
             except IndexError:
-                raise IndexCorrupt(f"{shard.folder}: {stream}.docs is damaged; {REBUILD}") from None
+                raise IndexCorrupt(f"{shard.folder}: the postings of {stream} are damaged; {REBUILD}") from None
             doc_freq += len(tfs)
             term_count += int(tfs.sum(dtype=np.int64))
             max_tf = max(max_tf, int(tfs.max()) if len(tfs) else 0)
