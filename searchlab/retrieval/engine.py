@@ -314,7 +314,8 @@ class SearchEngine:
 
     def _search_pruned(self, plan: ScoringPlan, limit: int) -> tuple[Array, Array, Array]:
         """The best documents, by the compiled kernels."""
-        from searchlab.retrieval.topk_kernels import Scratch, best_documents, take_best
+        from searchlab.retrieval.ranking_kernels import take_best
+        from searchlab.retrieval.topk_kernels import Scratch, best_documents
 
         starts = self.reader.shard_starts
         if not hasattr(self._threads, "scratch"):

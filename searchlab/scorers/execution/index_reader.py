@@ -217,7 +217,7 @@ class IndexReader:
         return docs.astype(np.uint32), counts.astype(np.uint32)
 
     def _damaged(self, stream: str) -> IndexCorrupt:
-        return IndexCorrupt(f"{self.snapshot.folder}: {stream}.docs is damaged; {REBUILD}")
+        return IndexCorrupt(f"{self.snapshot.folder}: the postings of {stream} are damaged; {REBUILD}")
 
 
 def _is_sound(column: Stream, location: TermLocation) -> bool:

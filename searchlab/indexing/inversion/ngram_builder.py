@@ -7,8 +7,8 @@ from array import array
 import numpy as np
 
 from searchlab.analysis.tokenizer import split_ngrams
-from searchlab.indexing.building.inversion import TokenStream, combine_streams, invert
-from searchlab.indexing.building.stream_columns import stream_columns, token_columns
+from searchlab.indexing.inversion.inversion import TokenStream, combine_streams, invert
+from searchlab.indexing.inversion.stream_columns import stream_columns, token_columns
 from searchlab.indexing.storage.arrays.string_table import PackedStrings
 from searchlab.indexing.storage.columns import NGRAMS
 from searchlab.records import Document

@@ -8,8 +8,8 @@ import pytest
 
 import searchlab
 from searchlab.errors import IndexCorrupt
-from searchlab.indexing.building.column_merge import merge_columns
-from searchlab.indexing.building.merge import group_shards
+from searchlab.indexing.merging.column_merge import merge_columns
+from searchlab.indexing.merging.merge import group_shards
 from searchlab.indexing.snapshot import Snapshot
 from searchlab.indexing.storage.arrays.array_file import ArrayFile, write_arrays
 from searchlab.indexing.storage.layout import COLUMNS, STORED_DOCUMENTS, WHOOSH

@@ -1,6 +1,6 @@
 import random
 
-from searchlab.indexing.building.key_table import FIRST_CAPACITY, KeyTable, hash_key
+from searchlab.indexing.deduplication.key_table import FIRST_CAPACITY, KeyTable, hash_key
 
 
 def test_a_table_has_what_a_dict_has():

@@ -15,10 +15,10 @@ import numpy as np
 
 from searchlab.analysis.analyzer import AnalysisSettings, make_analyzer
 from searchlab.errors import REBUILD, IndexCorrupt
-from searchlab.indexing.building.field_merge import merge_fields
-from searchlab.indexing.building.inversion import take_texts
-from searchlab.indexing.building.ngram_builder import ngram_columns
 from searchlab.indexing.building.shard_content import ShardContent
+from searchlab.indexing.inversion.inversion import take_texts
+from searchlab.indexing.inversion.ngram_builder import ngram_columns
+from searchlab.indexing.merging.field_merge import merge_fields
 from searchlab.indexing.snapshot import live_docs
 from searchlab.indexing.storage.arrays.string_table import PackedStrings
 from searchlab.indexing.storage.columns import NGRAMS, STOP_WORD

@@ -12,19 +12,32 @@ A merge is a separate commit after that of the run that made it necessary, so th
 from __future__ import annotations
 
 import secrets
+import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
 from searchlab.analysis.analyzer import AnalysisSettings
-from searchlab.cluster.cluster import Cluster
+from searchlab.cluster.cluster import Cluster, as_cluster
+from searchlab.errors import SettingError, StoreError
 from searchlab.indexing.building import workers
-from searchlab.indexing.building.column_merge import merge_columns
-from searchlab.indexing.storage.manifest import Manifest, commit_manifest, new_shard_prefix
+from searchlab.indexing.building.build_summary import BuildSummary, summarise
+from searchlab.indexing.building.update import IndexChanges
+from searchlab.indexing.index_names import existing_index
+from searchlab.indexing.merging.column_merge import merge_columns
+from searchlab.indexing.storage.commit import describe
+from searchlab.indexing.storage.lock import writer_lock
+from searchlab.indexing.storage.manifest import (
+    Manifest,
+    commit_manifest,
+    new_shard_prefix,
+    read_index_manifest,
+    remove_unreferenced,
+)
 from searchlab.indexing.storage.shard import Shard, ShardRecord
-from searchlab.types import Progress
+from searchlab.types import Progress, no_progress
 
 SHARDS_PER_TIER = 8
 SMALLEST_TIER_WORDS = 64_000
@@ -54,6 +67,34 @@ class Merged:
 
     manifest: Manifest
     warnings: list[str]
+
+
+def merge(
+    name: str | Path, *, jobs: int = 1, cluster: Cluster | str | None = None, progress: Progress = no_progress
+) -> BuildSummary:
+    """Write all live documents again as a few large shards.
+
+    `jobs` are written at the same time; or, with a `cluster` or its address, one or more by each of its workers.
+    """
+    if jobs < 1:
+        raise SettingError(f"jobs is {jobs}, expected 1 or more")
+    started = time.perf_counter()
+    folder = existing_index(name)
+    with nullcontext() if cluster is None else as_cluster(cluster) as connected, writer_lock(folder):
+        manifest = read_index_manifest(folder)
+        warnings = remove_unreferenced(folder, manifest)
+        if len(manifest.shards) > 1 or any(shard.n_deleted for shard in manifest.shards):
+            warnings += merge_shards(folder, manifest, manifest.shards, progress, jobs, connected).warnings
+        return summarise(folder, IndexChanges(None), 0, time.perf_counter() - started, warnings)
+
+
+def merge_after_commit(folder: Path, manifest: Manifest, progress: Progress) -> list[str]:
+    """Merge small shards; returns warnings. A merge that fails leaves the committed index as it is."""
+    try:
+        return merge_small_shards(folder, manifest, progress)
+    except (StoreError, OSError, MemoryError) as error:
+        problem = f"small shards were not merged ({describe(error)})"
+        return [f"{folder}: {problem}; the documents are complete, and the next run or `searchlab merge` tries again"]
 
 
 def merge_small_shards(folder: Path, manifest: Manifest, progress: Progress) -> list[str]:

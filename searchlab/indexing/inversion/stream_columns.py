@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from searchlab.indexing.building.inversion import InvertedStream, TokenStream
+from searchlab.indexing.inversion.inversion import InvertedStream, TokenStream
 from searchlab.indexing.storage.arrays.bit_packing import pack_postings
 from searchlab.indexing.storage.arrays.narrow_column import narrow
 from searchlab.indexing.storage.streams import count_terms

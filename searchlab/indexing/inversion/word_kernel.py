@@ -141,7 +141,7 @@ def number_words(text, ends, are_words, first_text, slots, blob, bounds, n_words
 
 
 @njit(cache=True, nogil=True)
-def fill_slots(slots, blob, bounds, n_words):
+def hash_words(slots, blob, bounds, n_words):
     """Put the words of a table into slots that are free."""
     mask = np.uint64(len(slots) - 1)
     for number in range(n_words):

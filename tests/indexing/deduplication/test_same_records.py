@@ -4,7 +4,7 @@ import pytest
 
 import searchlab
 from searchlab.corpus.reading_notes import DUPLICATE, ReadingEvent, ReadingNotes
-from searchlab.indexing.building.same_records import find_same_records
+from searchlab.indexing.deduplication.same_records import find_same_records
 from searchlab.records import Document
 
 WINGS = Document("1", "Of Wings: a review.", fields={"doi": "10.1/X", "year": 1958, "authors": ["Ting, Yi Li", "Doe"]})

@@ -5,8 +5,8 @@ import pytest
 from searchlab.analysis.analyzer import AnalysisSettings
 from searchlab.corpus.reading_notes import COPY, NEW_DOCNO, ReadingNotes
 from searchlab.errors import DuplicateError, SettingError
-from searchlab.indexing.building.duplicates import DUPLICATE_RULES
 from searchlab.indexing.building.indexer import build_index
+from searchlab.indexing.deduplication.duplicates import DUPLICATE_RULES
 from searchlab.indexing.snapshot import Snapshot
 from searchlab.records import Document
 

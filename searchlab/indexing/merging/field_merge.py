@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from searchlab.indexing.building.field_builder import starts_of
-from searchlab.indexing.building.inversion import take_texts
+from searchlab.indexing.inversion.field_builder import starts_of
+from searchlab.indexing.inversion.inversion import take_texts
 from searchlab.indexing.storage.arrays.column import Column
 from searchlab.indexing.storage.arrays.string_table import Strings
 from searchlab.indexing.storage.field_columns import GAP, FieldColumns

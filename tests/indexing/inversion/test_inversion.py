@@ -4,8 +4,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from searchlab.indexing.building import inversion
-from searchlab.indexing.building.inversion import TokenStream, combine_streams, invert
+from searchlab.indexing.inversion import inversion
+from searchlab.indexing.inversion.inversion import TokenStream, combine_streams, invert
 
 N_TERMS = 6
 texts = st.lists(st.lists(st.integers(0, N_TERMS - 1), max_size=8), max_size=7)

@@ -5,8 +5,8 @@ import pytest
 
 from searchlab.analysis.analyzer import AnalysisSettings, make_analyzer
 from searchlab.analysis.tokenizer import MAX_WORD_LENGTH, split_words
-from searchlab.indexing.building import shard_vocabulary
-from searchlab.indexing.building.shard_vocabulary import ShardVocabulary
+from searchlab.indexing.inversion import shard_vocabulary
+from searchlab.indexing.inversion.shard_vocabulary import ShardVocabulary
 
 PLAIN = AnalysisSettings("none", "none", frozenset())
 

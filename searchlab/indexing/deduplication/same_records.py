@@ -15,7 +15,7 @@ from typing import Any
 
 from searchlab.corpus.parsing.bibliographic_fields import plain_doi
 from searchlab.corpus.reading_notes import DUPLICATE, ReadingNotes
-from searchlab.indexing.building.key_table import KeyTable, hash_key
+from searchlab.indexing.deduplication.key_table import KeyTable, hash_key
 from searchlab.records import Document
 
 DOI, PMID, DESCRIPTION = "DOI", "PMID", "title, year and first author"

@@ -103,7 +103,7 @@ class _WordTable:
 
     def number(self, texts: list[str], are_words: Array) -> tuple[Array, Array]:
         """The numbers of the words of folded texts, and how many words each has; some texts are words, in lines."""
-        from searchlab.indexing.building.word_kernel import number_words
+        from searchlab.indexing.inversion.word_kernel import number_words
 
         encoded = [
             (text + "\n" if text else "").encode("utf-8", "surrogatepass") if is_words else text.encode()
@@ -126,7 +126,7 @@ class _WordTable:
 
     def _grow(self, size: int) -> None:
         """Make room for a text of this size."""
-        from searchlab.indexing.building.word_kernel import fill_slots
+        from searchlab.indexing.inversion.word_kernel import hash_words
 
         n_slots = len(self._slots)
         while n_slots < 4 * (self._n_words + size // 2 + 1):
@@ -137,7 +137,7 @@ class _WordTable:
         bounds = np.zeros(n_slots // 2 + 1, np.int64)
         bounds[: self._n_words + 1] = self._bounds[: self._n_words + 1]
         self._slots, self._blob, self._bounds = np.zeros(n_slots, np.uint64), blob, bounds
-        fill_slots(self._slots, self._blob, self._bounds, self._n_words)
+        hash_words(self._slots, self._blob, self._bounds, self._n_words)
 
     def words(self, start: int) -> list[str]:
         """The words from this number on."""

@@ -73,7 +73,7 @@ def invert(stream: TokenStream, n_terms: int, *, with_positions: bool = True) ->
     if len(stream.tokens) < MIN_COMPILED_TOKENS and "numba" not in sys.modules:
         inverted = _invert_with_numpy(stream, n_terms)
         return inverted if with_positions else inverted._replace(positions=inverted.positions[:0])
-    from searchlab.indexing.building.inversion_kernel import invert_tokens
+    from searchlab.indexing.inversion.inversion_kernel import invert_tokens
 
     return InvertedStream(*invert_tokens(stream.tokens, stream.starts, n_terms, with_positions))
 

@@ -1,7 +1,7 @@
 import pytest
 
 from searchlab.indexing.building import workers
-from searchlab.indexing.building.merge import select_shards_to_merge, shard_tier
+from searchlab.indexing.merging.merge import select_shards_to_merge, shard_tier
 from searchlab.indexing.storage.shard import ShardRecord
 
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from searchlab.analysis.analyzer import Analyzer
-from searchlab.indexing.building.inversion import take_texts
+from searchlab.indexing.inversion.inversion import take_texts
 from searchlab.indexing.storage.arrays.string_table import Strings
 from searchlab.indexing.storage.field_columns import GAP, SEPARATOR
 from searchlab.indexing.storage.field_values import (
