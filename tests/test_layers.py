@@ -72,6 +72,7 @@ ALLOWED_IMPORTERS = {
         "indexing/storage/arrays/bit_packing_kernels.py",
         "indexing/whoosh/compiled_encoding.py",
         "scorers/execution/impact_kernels.py",
+        "retrieval/ranking_kernels.py",
         "retrieval/topk_kernels.py",
         "retrieval/highlight/snippet_kernels.py",
         "topic_models/plsa_kernels.py",
