@@ -23,7 +23,8 @@ class Endpoint:
 
     The parameters of a POST are the keys of a JSON object, all others are those of the URL. With `is_text`, the answer
     is plain text instead of JSON; with `attachment`, which gets the values of the parameters, it is a file of one
-    of the `media_types`. With `takes_file` the body is a file, whose path the handler gets as `content`; the parameters are those of the URL.
+    of the `media_types`. With `takes_file` the body is a file, whose path the handler gets as `content`; the
+    parameters are those of the URL.
     `personal` answers belong to a judge: a login that is bound to one reads only theirs.
     `brief` marks work of a few milliseconds for any parameters, `heavy` several searches, `slow` up to a minute.
     """
