@@ -137,6 +137,11 @@ class Snapshot:
                     counts[name] += len(docs) if shard.live is None else int(np.count_nonzero(shard.live[docs]))
         return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
 
+    @property
+    def shard_numbers(self) -> Array:
+        """The number of each shard in the whole index; here they are all."""
+        return np.arange(len(self.shards))
+
     def close(self) -> None:
         """Unlock the shards; a writer may then remove those that its manifest does not name."""
         for shard in self.shards:
@@ -355,6 +360,16 @@ class Snapshot:
         """The ranks of documents, given by shard index and number, in the order of all docnos."""
         ranks: Array = docs if len(self.shards) == 1 else self.all_docno_ranks[self._shard_starts[shards] + docs]
         return ranks
+
+    def docnos_of(self, shards: Array, docs: Array) -> list[str]:
+        """The docnos of documents, given by shard index and number."""
+        names = np.empty(len(docs), object)
+        with self.report_damage():
+            for shard_index, shard in enumerate(self.shards):
+                rows = np.flatnonzero(shards == shard_index)
+                names[rows] = shard.columns.docnos.take(docs[rows])
+        docnos: list[str] = names.tolist()
+        return docnos
 
     def locate(self, docno: str) -> tuple[int, int]:
         """The shard index of a document and its number in the shard."""
