@@ -80,7 +80,7 @@ def serve_command(
     from searchlab.web.server import serve
     from searchlab.web.state.app_state import AppState
     from searchlab.web.state.open_indexes import OpenIndexes, distributed_engines, local_engines
-    from searchlab.web.state.uploads import Uploads
+    from searchlab.web.uploads.upload_store import Uploads
 
     given = Synonyms.given(synonyms)
     with open_cluster(cluster) as connected:
