@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from copy import copy
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
@@ -41,6 +42,8 @@ if TYPE_CHECKING:
 MAX_CORRECTED_WORDS, MAX_CORRECTED_LENGTH = 3, 50
 # Documents whose texts are read, and snippets made, at once.
 READ_BATCH_SIZE = 16
+# Docnos of fewer hits are read without compiled code, which a single query would have to load.
+MIN_COMPILED_DOCNOS = 64
 
 
 @dataclass(frozen=True)
@@ -310,6 +313,14 @@ class Hits(HitsExport, Sequence[Hit]):
     @cached_property
     def docnos(self) -> list[str]:
         """The docnos of the hits, without reading the documents."""
+        if self.compiled and len(self) >= MIN_COMPILED_DOCNOS:
+            from searchlab.indexing.docno_kernels import docno_lines
+
+            with self._snapshot.report_damage(), suppress(UnicodeDecodeError):
+                tables = [shard.columns.docnos for shard in self._snapshot.shards]
+                lines = docno_lines(tables, self.shards, self.docs).decode().split("\n")
+                if len(lines) == len(self) + 1:  # or else one is damaged
+                    return lines[:-1]
         names = np.empty(len(self), object)
         for shard_index, shard in enumerate(self._snapshot.shards):
             rows = np.flatnonzero(self.shards == shard_index)
