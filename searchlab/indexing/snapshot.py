@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from searchlab.analysis.mixed_analyzer import MixedAnalyzer
 
 MAX_CACHED_TERMS = 1 << 16
+# Docnos of fewer documents are read without compiled code, which a single query would have to load.
+MIN_COMPILED_DOCNOS = 64
 # Snapshots that a worker of a cluster keeps open.
 MAX_OPEN_SNAPSHOTS = 4
 
@@ -136,6 +138,11 @@ class Snapshot:
                     docs = shard.columns.fields.with_value(LANGUAGE_FIELD, name)
                     counts[name] += len(docs) if shard.live is None else int(np.count_nonzero(shard.live[docs]))
         return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
+
+    @property
+    def shard_numbers(self) -> Array:
+        """The number of each shard in the whole index; here they are all."""
+        return np.arange(len(self.shards))
 
     def close(self) -> None:
         """Unlock the shards; a writer may then remove those that its manifest does not name."""
@@ -328,7 +335,7 @@ class Snapshot:
             try:
                 tfs = column.tfs[postings][shard.live[column.docs[postings]]]
             except IndexError:
-                raise IndexCorrupt(f"{shard.folder}: {stream}.docs is damaged; {REBUILD}") from None
+                raise IndexCorrupt(f"{shard.folder}: the postings of {stream} are damaged; {REBUILD}") from None
             doc_freq += len(tfs)
             term_count += int(tfs.sum(dtype=np.int64))
             max_tf = max(max_tf, int(tfs.max()) if len(tfs) else 0)
@@ -355,6 +362,28 @@ class Snapshot:
         """The ranks of documents, given by shard index and number, in the order of all docnos."""
         ranks: Array = docs if len(self.shards) == 1 else self.all_docno_ranks[self._shard_starts[shards] + docs]
         return ranks
+
+    def docnos_of(self, shards: Array, docs: Array, *, compiled: bool = False) -> list[str]:
+        """The docnos of documents, given by shard index and number; many are gathered by compiled code if it may."""
+        with self.report_damage():
+            if compiled and len(docs) >= MIN_COMPILED_DOCNOS:
+                with suppress(UnicodeDecodeError):
+                    lines = self.docno_lines(shards, docs).decode().split("\n")
+                    if len(lines) == len(docs) + 1:  # or else one is damaged
+                        return lines[:-1]
+            names = np.empty(len(docs), object)
+            for shard_index, shard in enumerate(self.shards):
+                rows = np.flatnonzero(shards == shard_index)
+                names[rows] = shard.columns.docnos.take(docs[rows])
+        docnos: list[str] = names.tolist()
+        return docnos
+
+    def docno_lines(self, shards: Array, docs: Array) -> bytes:
+        """The docnos of documents, given by shard index and number, as lines; by compiled code."""
+        from searchlab.indexing.docno_kernels import docno_lines
+
+        with self.report_damage():
+            return docno_lines([shard.columns.docnos for shard in self.shards], shards, docs)
 
     def locate(self, docno: str) -> tuple[int, int]:
         """The shard index of a document and its number in the shard."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from copy import copy
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
@@ -42,8 +41,6 @@ if TYPE_CHECKING:
 MAX_CORRECTED_WORDS, MAX_CORRECTED_LENGTH = 3, 50
 # Documents whose texts are read, and snippets made, at once.
 READ_BATCH_SIZE = 16
-# Docnos of fewer hits are read without compiled code, which a single query would have to load.
-MIN_COMPILED_DOCNOS = 64
 
 
 @dataclass(frozen=True)
@@ -143,10 +140,13 @@ class Hits(HitsExport, Sequence[Hit]):
         scores: Array,
         seconds: float,
         *,
+        docnos: list[str] | None = None,
         compiled: bool = False,
         matches: Matches | None = None,
     ) -> None:
+        """`docnos` are those of the hits, if they are known."""
         self._snapshot = snapshot
+        self.known_docnos = docnos
         # Each document by its shard and its number there.
         self.shards = shards
         self.docs = docs
@@ -267,20 +267,23 @@ class Hits(HitsExport, Sequence[Hit]):
 
     def take(self, rows: slice | Array) -> Self:
         """The hits in these rows, ranked from 1."""
-        return self._with(self.query, self.shards[rows], self.docs[rows], self.scores[rows], self._same_matches)
+        return self._with(self.query, rows, self._same_matches)
 
     @property
     def _same_matches(self) -> Matches:
         """The matches of these hits, for others of the same search; what is computed is shared."""
         return Matches(lambda: self.n_matches, lambda: self.matching, self._matches.search_fields)
 
-    def _with(self, query: Query, shards: Array, docs: Array, scores: Array, matches: Matches) -> Self:
+    def _with(self, query: Query, rows: slice | Array, matches: Matches) -> Self:
         """Other hits of the same search."""
         changed = copy(self)
         for name in ("docnos", "n_matches", "matching", "other_fields"):
             changed.__dict__.pop(name, None)
         changed.query, changed._matches = query, matches
-        changed.shards, changed.docs, changed.scores = shards, docs, scores
+        changed.shards, changed.docs, changed.scores = self.shards[rows], self.docs[rows], self.scores[rows]
+        if self.known_docnos is not None:
+            known = self.known_docnos
+            changed.known_docnos = known[rows] if isinstance(rows, slice) else [known[row] for row in rows.tolist()]
         return changed
 
     def to_dataframe(self, fields: str | Sequence[str] = (), *, polars: bool = False) -> Any:
@@ -313,21 +316,9 @@ class Hits(HitsExport, Sequence[Hit]):
     @cached_property
     def docnos(self) -> list[str]:
         """The docnos of the hits, without reading the documents."""
-        if self.compiled and len(self) >= MIN_COMPILED_DOCNOS:
-            from searchlab.indexing.docno_kernels import docno_lines
-
-            with self._snapshot.report_damage(), suppress(UnicodeDecodeError):
-                tables = [shard.columns.docnos for shard in self._snapshot.shards]
-                lines = docno_lines(tables, self.shards, self.docs).decode().split("\n")
-                if len(lines) == len(self) + 1:  # or else one is damaged
-                    return lines[:-1]
-        names = np.empty(len(self), object)
-        for shard_index, shard in enumerate(self._snapshot.shards):
-            rows = np.flatnonzero(self.shards == shard_index)
-            with self._snapshot.report_damage():
-                names[rows] = shard.columns.docnos.take(self.docs[rows])
-        docnos: list[str] = names.tolist()
-        return docnos
+        if self.known_docnos is not None:
+            return self.known_docnos
+        return self._snapshot.docnos_of(self.shards, self.docs, compiled=self.compiled)
 
 
 def _hit_html(hit: Hit) -> str:

@@ -36,7 +36,8 @@ def encode_json(answer: Any) -> str:
 
 def json_error(error: HttpError) -> Response:
     """An error as JSON."""
-    return Response(json.dumps({"error": error.message}), error.status, _retry_header(error), "application/json")
+    answer = {"error": error.message, "field": error.field or None}
+    return Response(json.dumps(answer), error.status, _retry_header(error), "application/json")
 
 
 def error_page(
@@ -90,7 +91,7 @@ def log_error(app_state: AppState, error: Exception, request: Request) -> HttpEr
         return HttpError(500, INTERNAL_ERROR)
     if http_error.status == 500:
         log.error("%s %s: %s", request.method, path, http_error.message)
-    return HttpError(http_error.status, app_state.indexes.without_folders(http_error.message))
+    return HttpError(http_error.status, app_state.indexes.without_folders(http_error.message), http_error.field)
 
 
 def redirect(url: str) -> Response:
