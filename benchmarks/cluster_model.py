@@ -2,7 +2,7 @@
 
     build, one worker      f + a · documents                        seconds
     query, one worker      b + c · shards + d · documents           mean at k = 1000, p50 and p99 at k = 10
-    merging                m · documents                            seconds of one worker
+    merging                l + m · documents                        seconds of one worker
     scatter and gather     g + h · workers                          p50 and p99 of a question to all of them
 
 Constants are not negative, and minimise the squares of relative errors. A query on n workers takes as long as the one
@@ -70,7 +70,7 @@ class CostModel:
         merged = [point for point in points if point.merge]
         return cls(
             fit(sizes, [point.build for point in points]),
-            fit([(point.n_docs,) for point in merged], [point.merge for point in merged]),
+            fit([(1, point.n_docs) for point in merged], [point.merge for point in merged]),
             {name: fit(shapes, [point.query[name] for point in points]) for name in QUERY_TIMES},
             {
                 name: fit([(1, number) for number in gathers], [times[name] for times in gathers.values()])
@@ -82,7 +82,7 @@ class CostModel:
         return float(self.build @ (1, n_docs / n_workers))
 
     def merge_seconds(self, n_docs: float) -> float:
-        return float(self.merge @ (n_docs,))
+        return float(self.merge @ (1, n_docs))
 
     def query_seconds(self, name: str, n_docs: float, n_shards: float) -> float:
         return float(self.query[name] @ (1, n_shards, n_docs))
@@ -117,7 +117,7 @@ def describe(model: CostModel) -> str:
     build, gather = model.build, model.gather["p50"]
     lines = [
         f"build: {build[0]:.2f} s + {build[1] * 1e6:.1f} µs a document",
-        f"merge: {model.merge[0] * 1e6:.1f} µs a document",
+        f"merge: {model.merge[0]:.2f} s + {model.merge[1] * 1e6:.1f} µs a document",
         *(
             f"query, {name}: {1e3 * base:.3f} ms + {1e3 * shard:.3f} ms a shard + {1e9 * doc:.3f} ns a document"
             for name, (base, shard, doc) in model.query.items()
