@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import json
 import mimetypes
-from collections.abc import Awaitable, Callable, Hashable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Hashable, Iterable, Mapping, Sequence
 from hashlib import sha256
 from typing import Any
-from urllib.parse import quote, unquote
+from urllib.parse import parse_qs, quote, unquote, urlsplit
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -20,11 +20,11 @@ from searchlab.web.api.openapi import describe_api
 from searchlab.web.api.parameters import INDEX, JUDGE, OFF, SYNONYMS, Parameter, parse_body, parse_texts
 from searchlab.web.http_errors import HttpError, NotFound
 from searchlab.web.jobs.thread_pools import SLOW, WRITE, ThreadPools, choose_pool
-from searchlab.web.middleware.auth import AUTH_SCOPE_KEY
+from searchlab.web.middleware.auth import AUTH_SCOPE_KEY, local_url
 from searchlab.web.middleware.csrf import csrf_token
 from searchlab.web.middleware.request_body import form_fields
 from searchlab.web.middleware.request_context import SCOPE_KEY
-from searchlab.web.pages.page import BrowserSession, Form, Page
+from searchlab.web.pages.page import BrowserSession, Form, FormProblem, Page
 from searchlab.web.pages.plain_words import plain_system
 from searchlab.web.pages.rendering import WEB_FOLDER, render
 from searchlab.web.pages.workflow import describe_workflow
@@ -35,6 +35,8 @@ from searchlab.web.state.request_state import RequestState
 
 # The judge of a browser that has given no name, where there is no login.
 DEFAULT_JUDGE = "me"
+# Errors that a form shows: mistakes in it, and what is not there or not possible now.
+SHOWN_IN_FORMS = (400, 404, 409)
 JUDGE_COOKIE = "judge"
 JUDGE_COOKIE_SECONDS = 365 * 24 * 3600
 # Reports contain their styles, and no scripts.
@@ -74,52 +76,97 @@ def api_handler(app_state: AppState, pools: ThreadPools, endpoint: Endpoint) -> 
 
 
 def page_handler(app_state: AppState, pools: ThreadPools, page: Page) -> Handler:
-    """Renders a page."""
+    """Renders a page; a parameter that is wrong is left out, and the page says what is wrong with it."""
 
     async def respond(request: Request) -> Response:
-        session = read_session(request)
-
-        def make_page(state: RequestState, parsed: dict[str, Any], values: dict[str, Any]) -> str:
-            index = state.index
-            if "system" in parsed and not request.query_params.get("system"):
-                parsed, values = (each | {"system": index.default_system} for each in (parsed, values))
-            context = base_context(index, state.index_names, session, page.menu, parsed)
-            context["systems"] = index.cached("systems in words", lambda: _systems_in_words(index))
-            context["workflow"] = describe_workflow(state, parsed.get("topic_set") or "")
-            return render(page.template, context | page.make_context(state, session, values))
-
-        try:
-            texts = _group(request.query_params.multi_items())
-            parsed = page.prepare(parse_texts(page.parameters, texts, strict=False))
-            state, index, values = _take_state(app_state, parsed)
-            pool = choose_pool(values, heavy=page.heavy, slow=page.slow)
-            kind = _kind_of_work(page, index, values) if page.brief and state.take_open_index() else None
-            html = await pools.run(lambda: make_page(state, parsed, values), pool, kind)
-        except Exception as error:
-            return error_page(app_state, session, log_error(app_state, error, request), request.query_params)
-        return Response(html, media_type="text/html")
+        session, texts = read_session(request), _group(request.query_params.multi_items())
+        problem = None
+        for _ in range(len(page.parameters) + 1):
+            try:
+                html = await _render_page(app_state, pools, page, session, texts, problem)
+                return Response(html, 200 if problem is None else 400, media_type="text/html")
+            except Exception as error:
+                http_error = log_error(app_state, error, request)
+                if http_error.status != 400 or http_error.field not in texts:
+                    break
+                problem = problem or FormProblem(page.path, http_error.field, http_error.message, texts)
+                texts = {name: values for name, values in texts.items() if name != http_error.field}
+        return error_page(app_state, session, http_error, request.query_params)
 
     return respond
 
 
-def form_handler(app_state: AppState, pools: ThreadPools, form: Form) -> Handler:
-    """Handles a form, and redirects to the next page."""
+def form_handler(app_state: AppState, pools: ThreadPools, form: Form, pages: Mapping[str, Page]) -> Handler:
+    """Handles a form, and redirects to the next page; after a mistake its page is shown again, with all entries."""
 
     async def respond(request: Request) -> Response:
         session, fields = read_session(request), form_fields(request)
+        entries = _group(fields.multi_items())
 
         def handle() -> str | None:
-            parsed = parse_texts(form.parameters, _group(fields.multi_items()), strict=False)
+            parsed = parse_texts(form.parameters, entries, strict=False)
             state, _, values = _take_state(app_state, parsed)
             return form.handler(state, session, values)
 
         try:
             url = await pools.run(handle, SLOW if form.slow else WRITE)
         except Exception as error:
-            return error_page(app_state, session, log_error(app_state, error, request), fields)
+            http_error = log_error(app_state, error, request)
+            problem = FormProblem(form.path, http_error.field or form.field, http_error.message, entries)
+            shown = await _show_again(app_state, pools, pages, session, problem, http_error)
+            return shown or error_page(app_state, session, http_error, fields)
         return redirect(fields.get("back", "/") if url is None else url)
 
     return respond
+
+
+async def _show_again(
+    app_state: AppState,
+    pools: ThreadPools,
+    pages: Mapping[str, Page],
+    session: BrowserSession,
+    problem: FormProblem,
+    error: HttpError,
+) -> Response | None:
+    """The page of a form after a mistake of the user; None if there is no such page, or the mistake is another's."""
+    back = urlsplit(local_url(problem.entries.get("back", [""])[0]).decode("latin-1"))
+    page = pages.get(back.path)
+    if page is None or error.status not in SHOWN_IN_FORMS:
+        return None
+    names = {parameter.name for parameter in page.parameters}
+    texts = {name: values for name, values in parse_qs(back.query).items() if name in names}
+    texts |= {name: list(problem.entries[name]) for name in (INDEX.name, "topic_set") if problem.entries.get(name)}
+    try:
+        html = await _render_page(app_state, pools, page, session, texts, problem)
+    except Exception:
+        return None  # the page cannot be shown either: the error is reported without it
+    return Response(html, error.status, media_type="text/html")
+
+
+async def _render_page(
+    app_state: AppState,
+    pools: ThreadPools,
+    page: Page,
+    session: BrowserSession,
+    texts: Mapping[str, Sequence[str]],
+    problem: FormProblem | None,
+) -> str:
+    parsed = page.prepare(parse_texts(page.parameters, texts, strict=False))
+    state, index, values = _take_state(app_state, parsed)
+
+    def render_now() -> str:
+        shown, given = parsed, values
+        if "system" in shown and not any(texts.get("system", ())):
+            shown, given = (each | {"system": state.index.default_system} for each in (shown, given))
+        context = base_context(state.index, state.index_names, session, page.menu, shown)
+        context["systems"] = state.index.cached("systems in words", lambda: _systems_in_words(state.index))
+        context["workflow"] = describe_workflow(state, shown.get("topic_set") or "")
+        context["problem_of_form"] = problem
+        return render(page.template, context | page.make_context(state, session, given))
+
+    pool = choose_pool(values, heavy=page.heavy, slow=page.slow)
+    kind = _kind_of_work(page, index, values) if page.brief and state.take_open_index() else None
+    return await pools.run(render_now, pool, kind)
 
 
 def _systems_in_words(index: OpenIndex) -> list[dict[str, str]]:

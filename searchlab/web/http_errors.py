@@ -14,12 +14,13 @@ INTERNAL_ERROR = "internal error; see the log of the server"
 
 
 class HttpError(Exception):
-    """A request that cannot be answered: an HTTP status and a message of one line."""
+    """A request that cannot be answered: an HTTP status, a message of one line, and the parameter that it is about."""
 
-    def __init__(self, status: int, message: str) -> None:
+    def __init__(self, status: int, message: str, field: str = "") -> None:
         super().__init__(message)
         self.status = status
         self.message = message
+        self.field = field
 
 
 class NotFound(HttpError):

@@ -76,6 +76,7 @@ def base_context(
         "judge": session.judge,
         "judge_is_fixed": session.judge_is_fixed,
         "workflow": None,
+        "problem_of_form": None,
         "default_system": index.default_system,
         "url": Links(url_state, index.default_system),
     }
@@ -90,7 +91,7 @@ def log_error(app_state: AppState, error: Exception, request: Request) -> HttpEr
         return HttpError(500, INTERNAL_ERROR)
     if http_error.status == 500:
         log.error("%s %s: %s", request.method, path, http_error.message)
-    return HttpError(http_error.status, app_state.indexes.without_folders(http_error.message))
+    return HttpError(http_error.status, app_state.indexes.without_folders(http_error.message), http_error.field)
 
 
 def redirect(url: str) -> Response:

@@ -100,9 +100,11 @@ class Parameter:
         if not isinstance(value, str):
             raise self._unexpected(value)
         if len(value) > self.max_length:
-            raise HttpError(400, f"{self.name} has {len(value):,} characters, expected at most {self.max_length:,}")
+            raise HttpError(
+                400, f"{self.name} has {len(value):,} characters, expected at most {self.max_length:,}", self.name
+            )
         if "\x00" in value or any("\ud800" <= character <= "\udfff" for character in value):
-            raise HttpError(400, f"{self.name} has characters that are not text")
+            raise HttpError(400, f"{self.name} has characters that are not text", self.name)
         if self.choices is not None and value not in self.choices:
             raise self._unexpected(value)
         return value
@@ -110,7 +112,7 @@ class Parameter:
     def _unexpected(self, value: Any) -> HttpError:
         shown = repr(value)
         shortened = shown if len(shown) <= 60 else shown[:57] + "…"
-        return HttpError(400, f"{self.name} is {shortened}, expected {self.expected}")
+        return HttpError(400, f"{self.name} is {shortened}, expected {self.expected}", self.name)
 
     @property
     def expected(self) -> str:
@@ -192,7 +194,7 @@ def _with_defaults(declared: Mapping[str, Parameter], values: Mapping[str, Any])
     missing = {name: parameter for name, parameter in declared.items() if name not in values}
     for name, parameter in missing.items():
         if parameter.required:
-            raise HttpError(400, f"{name} is missing, expected {parameter.expected}: {parameter.description}")
+            raise HttpError(400, f"{name} is missing, expected {parameter.expected}: {parameter.description}", name)
     # Lists of defaults are copied: handlers may change the lists that they get.
     defaults = {
         name: list(parameter.default) if isinstance(parameter.default, tuple) else parameter.default

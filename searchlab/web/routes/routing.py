@@ -45,8 +45,9 @@ def make_routes(app_state: AppState, pools: ThreadPools) -> list[Route]:
         Route(endpoint.path, api_handler(app_state, pools, endpoint), methods=[endpoint.method])
         for endpoint in ENDPOINTS
     ]
+    pages_by_path = {page.path: page for page in PAGES}
     pages = [Route(page.path, page_handler(app_state, pools, page), methods=["GET"]) for page in PAGES]
-    forms = [Route(form.path, form_handler(app_state, pools, form), methods=["POST"]) for form in FORMS]
+    forms = [Route(form.path, form_handler(app_state, pools, form, pages_by_path), methods=["POST"]) for form in FORMS]
     return [
         *endpoints,
         *pages,

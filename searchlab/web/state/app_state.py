@@ -7,6 +7,7 @@ from pathlib import Path
 
 from searchlab.judgments.judgment_store import JudgmentStore, judgments_file
 from searchlab.judgments.saved_searches import SavedSearches, searches_file
+from searchlab.web.jobs.experiment_jobs import ExperimentJobs
 from searchlab.web.jobs.training_jobs import TrainingJobs
 from searchlab.web.limits import Limits
 from searchlab.web.state.open_indexes import OpenIndexes
@@ -23,7 +24,7 @@ MAX_CACHED_MEASUREMENTS = 32
 
 @dataclass(frozen=True)
 class AppState:
-    """Indexes, judgments, caches, training jobs and limits; `reports_folder` holds the reports of experiments.
+    """Indexes, judgments, caches, background jobs and limits; `reports_folder` holds the reports of experiments.
 
     `uploads` takes documents from browsers; each upload becomes one more index.
 
@@ -32,6 +33,7 @@ class AppState:
 
     indexes: OpenIndexes
     training_jobs: TrainingJobs = field(default_factory=TrainingJobs)
+    experiment_jobs: ExperimentJobs = field(default_factory=ExperimentJobs)
     limits: Limits = field(default_factory=Limits)
     reports_folder: Path | None = None
     uploads: Uploads | None = None
@@ -43,6 +45,7 @@ class AppState:
     _searches: dict[Path, SavedSearches] = field(default_factory=dict, init=False, repr=False)
 
     def __post_init__(self) -> None:
+        self.experiment_jobs.take_turns_with(self.training_jobs)
         if self.uploads is not None:
             self.uploads.on_index = self.indexes.add
 
@@ -70,6 +73,7 @@ class AppState:
     def close(self) -> None:
         """End all background work, and close files."""
         self.training_jobs.close()
+        self.experiment_jobs.close()
         self.query_history.close()
         if self.uploads is not None:
             self.uploads.close()
