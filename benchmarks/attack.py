@@ -46,9 +46,9 @@ from searchlab.indexing.storage.arrays.block_checksums import FOOTER_BYTES, Bloc
 from searchlab.indexing.storage.file_sync import sync_file
 from searchlab.indexing.storage.layout import COLUMNS, DELETED_PREFIX, MANIFEST, STORED_DOCUMENTS
 from searchlab.json_records import json_checksum
-from searchlab.judgments import integrity
-from searchlab.judgments.judgment_backup import SIDE_FILES
 from searchlab.judgments.judgment_store import JudgmentStore, judgments_file
+from searchlab.judgments.storage import integrity
+from searchlab.judgments.storage.judgment_backup import SIDE_FILES
 from searchlab.rankers.bundle import Bundle, analysis_record, load_bundle
 from searchlab.rankers.first_stage import FirstStage
 from searchlab.rankers.models.linear_model import LinearModel

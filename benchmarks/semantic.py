@@ -26,7 +26,9 @@ from report import table
 import searchlab
 from searchlab.features.latent_semantics import semantic_space
 from searchlab.features.latent_semantics.semantic_space import SemanticSpace, build_space
+from searchlab.features.latent_semantics.term_weights import TermWeights, weigh_documents
 from searchlab.features.latent_semantics.truncated_svd import decompose
+from searchlab.indexing.blockwise.workspace import IN_MEMORY
 from searchlab.indexing.snapshot import Snapshot
 from searchlab.retrieval.results import Hits
 from searchlab.types import no_progress
@@ -104,10 +106,11 @@ def compare_exact(folder: Path, dims: int = semantic_space.DIMS) -> list[str]:
     from scipy.sparse.linalg import svds
 
     snapshot = Snapshot(folder)
-    A = semantic_space._matrix(snapshot, semantic_space._Weights.count(snapshot), no_progress)
+    A = weigh_documents(IN_MEMORY, snapshot, TermWeights.count(snapshot), no_progress)
     ours, V = timed(lambda: decompose(A, dims, semantic_space.SEED, no_progress))
+    whole = A.whole().astype(np.float32)
     start = np.random.default_rng(0).standard_normal(min(A.shape)).astype(np.float32)
-    theirs, found = timed(lambda: svds(A, dims, v0=start)[2][::-1].T)
+    theirs, found = timed(lambda: svds(whole, dims, v0=start)[2][::-1].T)
     shares = [np.linalg.norm(found[:, :n].T @ V[:, :n]) ** 2 / n for n in (50, dims)]
     return [folder.name, f"{ours:.2f}", f"{theirs:.2f}", *(f"{share:.4f}" for share in shares)]
 

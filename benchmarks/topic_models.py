@@ -27,6 +27,8 @@ import numpy as np
 from report import table
 
 import searchlab
+from searchlab.indexing.blockwise.document_blocks import BlockReader, divide_documents
+from searchlab.indexing.blockwise.workspace import IN_MEMORY
 from searchlab.indexing.snapshot import Snapshot
 from searchlab.indexing.vocabulary import Vocabulary
 from searchlab.mixtures.latent_topic_training import train_latent_topics
@@ -35,7 +37,6 @@ from searchlab.scorers.plsa import PLSA, TopicModelScorer
 from searchlab.scorers.word_topic_model import WTM
 from searchlab.topic_models import plsa
 from searchlab.topic_models.plsa import learn_latent_topics
-from searchlab.topic_models.topic_model_learning import count_document_terms
 from searchlab.topic_models.topic_model_store import build_topic_model
 
 N_TOPICS = (20, 50)
@@ -54,8 +55,7 @@ def measure(folder: Path, way: str, n_topics: int) -> dict[str, float]:
         perplexity = build_topic_model(folder, method=way, n_topics=n_topics).record.perplexity
         seconds = time.perf_counter() - began
     else:
-        vocabulary, _ = Vocabulary.of_index(snapshot)
-        counts, _ = count_document_terms(snapshot, vocabulary, lambda *call: None)
+        counts = count_terms(snapshot)
         plsa.MIN_TRAINING_GAIN = 0.0
         learn_latent_topics(counts[:10], 2, held_out=0, iterations=1)
         began = time.perf_counter()
@@ -63,6 +63,14 @@ def measure(folder: Path, way: str, n_topics: int) -> dict[str, float]:
         seconds = time.perf_counter() - began
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
     return {"documents": snapshot.n_docs, "seconds": seconds, "peak": peak / 1e6, "perplexity": perplexity}
+
+
+def count_terms(snapshot: Snapshot):
+    """The term counts of all documents."""
+    from scipy.sparse import vstack
+
+    reader = BlockReader.prepare(IN_MEMORY, snapshot, Vocabulary.of_index(snapshot)[0])
+    return vstack([reader.counts(block) for block in divide_documents(snapshot)], format="csr")
 
 
 def _em(counts, n_topics: int) -> float:
@@ -99,7 +107,7 @@ def measure_apart(folder: Path, way: str, n_topics: int) -> list[str]:
 def held_out(folder: Path, n_topics: int) -> list[str]:
     """How perplexing are words held out: at first, by the best iteration of EM, and by tempered EM."""
     snapshot = Snapshot(folder)
-    counts, _ = count_document_terms(snapshot, Vocabulary.of_index(snapshot)[0], lambda *call: None)
+    counts = count_terms(snapshot)
     tempered = learn_latent_topics(counts, n_topics)
     plsa.COOLING_FACTOR, kept = 1.0, plsa.COOLING_FACTOR
     plain = learn_latent_topics(counts, n_topics)

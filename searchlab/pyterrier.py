@@ -74,7 +74,7 @@ class Retriever(pt.Transformer):  # type: ignore[misc]
         """The best documents for each topic."""
         pt.validate.query_frame(topics, ["query"])
         qids = [str(qid) for qid in topics["qid"]]
-        if len(set(qids)) < len(qids):  # rows that share a qid are told apart by their numbers
+        if len(set(qids)) < len(qids):  # rows that share a qid are distinguished by their numbers
             qids = [f"{qid}/{number}" for number, qid in enumerate(qids)]
         run = self.pipeline.run(list(map(Topic, qids, topics["query"])), self.num_results)
         kept = topics.drop(columns=["docno", "score", "rank"], errors="ignore")

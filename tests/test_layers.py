@@ -85,6 +85,7 @@ ALLOWED_IMPORTERS = {
         "evaluation/significance.py",
         "features/latent_semantics/*.py",
         "indexing/vocabulary.py",
+        "indexing/blockwise/*.py",
         "topic_models/*.py",
         "mixtures/latent_topic_training.py",
         "rankers/solvers/softmax_loss.py",

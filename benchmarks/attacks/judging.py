@@ -34,8 +34,8 @@ from pathlib import Path
 from benchmarks.attack import make_index
 from benchmarks.attacks.judge_client import SEARCHES, Act, Judge, Session, Wrong
 from benchmarks.server_process import Server, searchlab_command, served
-from searchlab.judgments.judgment_backup import examine_judgments
 from searchlab.judgments.judgment_store import judgments_file
+from searchlab.judgments.storage.judgment_backup import examine_judgments
 
 KINDS = ("lost", "twice", "invented", "wrong", "unhealthy")
 N_TOPICS = 12

@@ -29,8 +29,8 @@ from benchmarks.attacks.hostile_requests import JSON_TYPE, VALUES, HostileReques
 from benchmarks.report import table
 from benchmarks.server_process import HOST, Server, searchlab_command, served
 from searchlab.indexing.checking.index_doctor import examine
-from searchlab.judgments.judgment_backup import examine_judgments
 from searchlab.judgments.judgment_store import judgments_file
+from searchlab.judgments.storage.judgment_backup import examine_judgments
 
 ANSWER_SECONDS = 60
 # In a file that a path could lead to.

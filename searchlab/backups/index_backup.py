@@ -40,8 +40,8 @@ from searchlab.indexing.storage.layout import IN_USE, MANIFEST
 from searchlab.indexing.storage.lock import writer_lock
 from searchlab.indexing.storage.manifest import Manifest, commit_manifest, read_index_manifest
 from searchlab.json_records import file_table, parse_record, without_checksum
-from searchlab.judgments.database import Database
-from searchlab.judgments.judgment_backup import SIDE_FILES, copy_database
+from searchlab.judgments.storage.database import Database
+from searchlab.judgments.storage.judgment_backup import SIDE_FILES, copy_database
 from searchlab.types import Progress, no_progress
 
 # Commits during the making of a backup can remove files that it needs: then it begins again.

@@ -4,7 +4,7 @@
         searchlab.index("/shared/docs.jsonl", "/shared/index", cluster=cluster)
 
 Tasks are functions of searchlab's modules with plain arguments. Dask runs a task again whose worker is lost; what is
-wrong with a task itself is raised as on one machine. Results come in the order of the tasks, whoever finishes first.
+wrong with a task itself is raised as on one machine. Results come in the order of the tasks, whichever ends first.
 """
 
 from __future__ import annotations
@@ -24,7 +24,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from searchlab.blas_threads import count_blas_threads, use_blas_threads
 from searchlab.cluster.cluster_address import ClusterAddress
 from searchlab.cluster.local_processes import LocalProcesses
-from searchlab.cluster.worker_checks import check_folder, check_sources, check_versions
+from searchlab.cluster.worker_checks import (
+    check_folder,
+    check_sources,
+    check_versions,
+    describe_worker,
+    different_version,
+    installed_versions,
+)
 from searchlab.errors import ClusterError, ClusterWarning, SearchlabError, SettingError, warn_caller
 from searchlab.extensions import load_extensions, loaded_extensions
 
@@ -34,6 +41,8 @@ if TYPE_CHECKING:
 # How long a scheduler may take to answer, and the first worker to come.
 CONNECT_SECONDS = 30
 WORKER_SECONDS = 60
+# How often all workers are asked again if some are lost before they answer.
+MAX_QUESTIONS = 10
 
 T = TypeVar("T")
 
@@ -88,7 +97,7 @@ class Cluster:
             )
         if self.address.is_exposed:
             warn_caller(
-                f"cluster {self.address.text} is reached without TLS: whoever can reach its ports can run code on it; "
+                f"cluster {self.address.text} is reached without TLS: all who reach its ports can run code on it; "
                 "see `tls://` in the documentation of clusters",
                 ClusterWarning,
             )
@@ -136,9 +145,14 @@ class Cluster:
         check_folder(self._ask_all, folder)
 
     def _ask_all(self, function: Callable[..., Any], *arguments: Any) -> Mapping[str, Any]:
+        """The answers of all workers, or their exceptions; a worker that is lost meanwhile need not answer."""
+        answers: Mapping[str, Any] = {}
         with self._report_loss("the scheduler is lost"):
-            answers: Mapping[str, Any] = self.client.run(function, *arguments, on_error="return")
-            return answers
+            for _ in range(MAX_QUESTIONS):
+                answers = self.client.run(function, *arguments, on_error="return")
+                if not any(isinstance(answer, Exception) and _is_loss(answer) for answer in answers.values()):
+                    break
+        return answers
 
     def run(
         self,
@@ -210,7 +224,7 @@ class Cluster:
         self, function: Callable[..., T], calls: Sequence[tuple[Any, ...]], places: Sequence[str] | None
     ) -> list[Future]:
         name = f"{function.__name__}-{secrets.token_hex(4)}"
-        settings = TaskSettings(loaded_extensions(), count_blas_threads())
+        settings = TaskSettings(loaded_extensions(), count_blas_threads(), installed_versions())
         workers = self.workers if places is not None else ()
         futures = []
         for number, call in enumerate(calls):
@@ -267,10 +281,14 @@ class TaskFailed(Exception):
 
 @dataclass(frozen=True)
 class TaskSettings:
-    """What a worker takes over from the client for a task: extensions, and the threads of matrix products."""
+    """What a worker takes over from the client for a task: extensions, and the threads of matrix products.
+
+    `versions` are those of the client, which the worker must have: it may have joined after the others were checked.
+    """
 
     extensions: tuple[str, ...]
     blas_threads: int
+    versions: dict[str, str]
 
 
 # A worker of several threads runs one task after the other: the threads of matrix products are those of the process.
@@ -281,6 +299,8 @@ def run_task(settings: TaskSettings, pickled: bytes) -> Any:
     """Run a task, a pickled function with its arguments, in a worker; returns its result or a TaskError."""
     try:
         with _one_task:
+            if different := different_version(settings.versions, installed_versions()):
+                raise ClusterError(f"worker {describe_worker()} {different}")
             load_extensions(settings.extensions)
             function, arguments = pickle.loads(pickled)
             with use_blas_threads(settings.blas_threads):

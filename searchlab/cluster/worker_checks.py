@@ -7,6 +7,7 @@ first that differs is named.
 from __future__ import annotations
 
 import hashlib
+import os
 import platform
 import secrets
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -30,6 +31,12 @@ AskAll = Callable[..., Mapping[str, Any]]
 def describe_versions(extensions: Sequence[str] = ()) -> dict[str, str]:
     """The versions of this process by name, after loading extensions."""
     load_extensions(extensions)
+    return installed_versions() | {"extensions": str(registered_versions())}
+
+
+@cache
+def installed_versions() -> dict[str, str]:
+    """The versions that stay the same while a process runs; looking them up takes as long as a search."""
     versions = {"Python": ".".join(platform.python_version_tuple()[:2]), "searchlab": __version__}
     for package in PACKAGES:
         try:
@@ -37,7 +44,6 @@ def describe_versions(extensions: Sequence[str] = ()) -> dict[str, str]:
         except PackageNotFoundError:
             versions[package] = "missing"
     versions["searchlab's code"] = code_digest()
-    versions["extensions"] = str(registered_versions())
     return versions
 
 
@@ -56,9 +62,26 @@ def check_versions(ask_all: AskAll, extensions: Sequence[str]) -> None:
     """Raise ClusterError unless all workers have the versions of this process."""
     here = describe_versions()
     for worker, there in _answers(ask_all, describe_versions, extensions):
-        for name, expected in here.items():
-            if there.get(name) != expected:
-                raise ClusterError(f"worker {worker} has {name} {there.get(name)}, expected {expected} as here")
+        if different := different_version(here, there):
+            raise ClusterError(f"worker {worker} {different}")
+
+
+def different_version(client: Mapping[str, str], worker: Mapping[str, str]) -> str:
+    """What differs first between the versions of a client and those of a worker, as what is said of the worker."""
+    for name, expected in client.items():
+        if worker.get(name) != expected:
+            return f"has {name} {worker.get(name)}, expected {expected} as the client has"
+    return ""
+
+
+def describe_worker() -> str:
+    """The address of the worker that runs in this process."""
+    from distributed import get_worker
+
+    try:
+        return str(get_worker().address)
+    except ValueError:  # a task that a test calls
+        return f"process {os.getpid()}"
 
 
 def check_sources(ask_all: AskAll, paths: Iterable[Path]) -> None:

@@ -150,5 +150,5 @@ def _find_format(file: SourceFile, settings: ReadingSettings) -> tuple[str | Non
             if chosen is None or not opened.is_plain or scratch.n_events[ENCODING]:
                 return None, None
     except SourceError:
-        return None, None  # whoever reads it reports why
+        return None, None  # the reader reports why
     return next(name for name, known in DOCUMENT_FORMATS.items() if known is chosen), chosen.split

@@ -50,7 +50,7 @@ class FileRange:
         return number if number <= self.n_header_lines else number + self.n_lines_skipped
 
 
-# Ranges of about so many bytes of a file; a single one if it cannot be divided.
+# Ranges of about this many bytes of a file; a single one if it cannot be divided.
 SplitFile = Callable[[Path, int], list[FileRange]]
 
 

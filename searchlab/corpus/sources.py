@@ -88,7 +88,7 @@ def kind_of_file(status: os.stat_result) -> str:
 def _list_folder(folder: Path, name: str, notes: ReadingNotes) -> Source:
     collection = find_collection(folder)
     documents = collection.documents if collection and (collection.topics or collection.qrels) else None
-    # The topics and judgments that `searchlab run` uses are told as such; whatever else is in the folder is noted.
+    # The topics and judgments that `searchlab run` uses are reported as such; whatever else is in the folder is noted.
     known = {*collection.topics[:1], *collection.qrels[:1]} if collection and documents is not None else set()
     files = []
     for path in sorted(_walk(folder, notes)):

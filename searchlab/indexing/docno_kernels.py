@@ -23,7 +23,7 @@ def rank_docnos(shards: list[Strings]) -> Array:
             if other is not docnos:
                 ranks_in_shard += _count_smaller(*docnos.arrays, *other.arrays)
         ranks.append(ranks_in_shard)
-    return np.concatenate(ranks)
+    return np.concatenate([np.zeros(0, np.int64), *ranks])
 
 
 def find_docnos(shard: Strings, wanted: list[str]) -> Array:

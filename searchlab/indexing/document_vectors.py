@@ -17,10 +17,10 @@ import numpy as np
 from searchlab.errors import IndexCorrupt
 from searchlab.indexing.snapshot import Snapshot
 from searchlab.indexing.storage.arrays.column import Column
-from searchlab.indexing.storage.artefacts import R, open_artefact_file
+from searchlab.indexing.storage.artefacts import R, WrittenFile, open_artefact_file, write_artefact_file
 from searchlab.indexing.storage.shard import Shard
 from searchlab.indexing.vocabulary import Vocabulary, blocks_of
-from searchlab.types import Array, Progress
+from searchlab.types import Array
 
 # Computes the vectors of documents of a shard, whose terms have these numbers in the vocabulary.
 ComputeVectors = Callable[[Shard, Array, Array], Array]
@@ -96,24 +96,31 @@ class DocumentVectors(Generic[R]):
         rows: Array = vectors[docs]
         return rows
 
-    def write(self, stage: str, progress: Progress) -> R:
-        """Write the vectors of all shards that have none on disk; returns the record for the shards of the snapshot."""
-        shards = {shard.record.name: shard for shard in self._snapshot.shards}
+    @property
+    def unwritten_shards(self) -> list[int]:
+        """The indexes of the shards that have no vectors on disk."""
+        shards = enumerate(self._snapshot.manifest.shards)
+        return [shard_index for shard_index, shard in shards if shard.name not in self._record.vectors]
+
+    @property
+    def kept_record(self) -> R:
+        """The record without the vectors of shards that no longer exist."""
+        shards = {shard.name for shard in self._snapshot.manifest.shards}
         kept = {shard: name for shard, name in self._record.vectors.items() if shard in shards}
         files = {
             name: size_and_crc
             for name, size_and_crc in self._record.files.items()
             if name in kept.values() or name not in self._record.vectors.values()
         }
-        record = replace(self._record, vectors=kept, files=files)
-        lacking = [shard for name, shard in shards.items() if name not in kept]
-        done, total = 0, sum(shard.columns.n_docs for shard in lacking)
-        for shard in lacking:
-            numbers = self._vocabulary.numbers(shard)
-            vectors = np.empty((shard.columns.n_docs, self._width), np.float32)
-            for docs in blocks_of(shard, np.arange(len(vectors))):
-                vectors[docs] = self._compute(shard, docs, numbers)
-                progress(stage, done := done + len(docs), total)
-            name = f"vectors{record.terms.removeprefix('terms')}-{shard.record.name}"
-            record = record.with_file(self._home, name, {"vectors": vectors}, shard.record.name)
-        return record
+        return replace(self._record, vectors=kept, files=files)
+
+    def write_shard(self, shard_index: int, on_block: Callable[[int], None] = lambda n_docs: None) -> WrittenFile:
+        """Write the vectors of a shard; `on_block` is called with the number of documents, block by block."""
+        shard = self._snapshot.shards[shard_index]
+        numbers = self._vocabulary.numbers(shard)
+        vectors = np.empty((shard.columns.n_docs, self._width), np.float32)
+        for docs in blocks_of(shard, np.arange(len(vectors))):
+            vectors[docs] = self._compute(shard, docs, numbers)
+            on_block(len(docs))
+        name = f"vectors{self._record.terms.removeprefix('terms')}-{shard.record.name}"
+        return write_artefact_file(self._home, name, {"vectors": vectors}, shard.record.name)

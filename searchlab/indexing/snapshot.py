@@ -11,12 +11,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import cached_property, lru_cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from searchlab.analysis.analyzer import Analyzer, NgramAnalyzer, TextAnalyzer
-from searchlab.errors import REBUILD, IndexCorrupt, IndexOutdated, SettingError, unknown_name
+from searchlab.errors import REBUILD, IndexCorrupt, IndexOutdated, SettingError, StoreError, unknown_name
 from searchlab.indexing.storage.columns import NGRAMS, STREAMS, WordTable
 from searchlab.indexing.storage.field_columns import MAX_CACHED_FIELDS
 from searchlab.indexing.storage.manifest import Manifest, read_index_manifest
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from searchlab.analysis.mixed_analyzer import MixedAnalyzer
 
 MAX_CACHED_TERMS = 1 << 16
+# Snapshots that a worker of a cluster keeps open.
+MAX_OPEN_SNAPSHOTS = 4
 
 
 class TermCounts(NamedTuple):
@@ -54,6 +56,16 @@ def _open(folder: Path) -> tuple[Manifest, list[Shard]]:
             if newer == manifest:
                 return manifest, shards
         manifest = newer
+
+
+@lru_cache(MAX_OPEN_SNAPSHOTS)
+def _open_again(folder: str, generation: int, written: str, language: str | None) -> Snapshot:
+    """The snapshot that another process has open; the index must not have changed since."""
+    snapshot = Snapshot(Path(folder), language)
+    if (snapshot.manifest.generation, snapshot.manifest.written) != (generation, written):
+        snapshot.close()
+        raise StoreError(f"{folder}: the index was changed while several processes read it; try again")
+    return snapshot
 
 
 class ValueRanks(NamedTuple):
@@ -95,6 +107,11 @@ class Snapshot:
         self.value_ranks = lru_cache(MAX_CACHED_FIELDS)(self._rank_values)
         self.sort_keys = lru_cache(MAX_CACHED_FIELDS)(self._make_sort_keys)
         self.words_of = lru_cache(MAX_CACHED_TERMS)(self._words_of)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Another process opens the same state of the index, once for all that it is sent."""
+        folder = str(self.folder.absolute())
+        return _open_again, (folder, self.manifest.generation, self.manifest.written, self._language)
 
     def _make_analyzer(self, language: str | None) -> Analyzer | MixedAnalyzer:
         settings = self.manifest.settings

@@ -12,17 +12,21 @@ from functools import cached_property
 from pathlib import Path
 from typing import Generic, Self
 
+from searchlab.cluster.cluster import Cluster
 from searchlab.errors import IndexCorrupt, IndexOutdated
+from searchlab.indexing.blockwise.workspace import Workspace, open_workspace
 from searchlab.indexing.document_vectors import DocumentVectors
 from searchlab.indexing.snapshot import Snapshot
 from searchlab.indexing.storage.arrays.column import Column
 from searchlab.indexing.storage.arrays.string_table import Strings
 from searchlab.indexing.storage.artefacts import (
     R,
+    WrittenFile,
     commit_artefact,
     open_artefact_file,
     read_artefact_record,
     remove_uncommitted,
+    write_artefact_file,
 )
 from searchlab.indexing.storage.lock import writer_lock
 from searchlab.indexing.storage.shard import Shard
@@ -106,25 +110,53 @@ class VectorArtefact(ABC, Generic[R]):
 
     @classmethod
     def create(
-        cls, snapshot: Snapshot, home: Path, record: R, arrays: Mapping[str, Array], progress: Progress, stage: str
+        cls,
+        snapshot: Snapshot,
+        home: Path,
+        record: R,
+        arrays: Mapping[str, Array],
+        workspace: Workspace,
+        progress: Progress,
+        stage: str,
     ) -> Self:
         """Write the terms' file and the vectors of all documents, and commit them; the caller holds the lock."""
-        record = record.with_file(home, record.terms, arrays)
-        record = cls(snapshot, home, record)._vectors.write(stage, progress)
+        record = record.with_file(write_artefact_file(home, record.terms, arrays))
+        record = cls(snapshot, home, record)._write_vectors(workspace, stage, progress)
         return cls._commit(snapshot, home, record)
 
     @classmethod
-    def update(cls, index: Path, home: Path, progress: Progress, stage: str) -> Self:
+    def update(cls, index: Path, home: Path, cluster: Cluster | str | None, progress: Progress, stage: str) -> Self:
         """Write the vectors of shards that have none on disk, and drop those of shards that no longer exist."""
         kind = cls.record_type()
         # Before the lock, which would make the folder: an artefact that does not exist is an error.
         read_artefact_record(home, kind)
-        with writer_lock(home), remove_uncommitted(home, kind):
+        with writer_lock(home), remove_uncommitted(home, kind), open_workspace(home, cluster) as workspace:
             artefact = cls.load(Snapshot(index), home)
-            record = artefact._vectors.write(stage, progress)
+            record = artefact._write_vectors(workspace, stage, progress)
             if record == artefact.record:
                 return artefact
             return cls._commit(artefact.snapshot, home, record)
+
+    def _write_vectors(self, workspace: Workspace, stage: str, progress: Progress) -> R:
+        """Write the vectors of all shards that have none on disk; returns the record for the shards of the snapshot."""
+        lacking = self._vectors.unwritten_shards
+        total = sum(self.snapshot.shards[shard_index].columns.n_docs for shard_index in lacking)
+        done = 0
+
+        def count(n_docs: int) -> None:
+            nonlocal done
+            progress(stage, done := done + n_docs, total)
+
+        record = self._vectors.kept_record
+        if workspace.cluster is None:
+            for shard_index in lacking:
+                record = record.with_file(self._vectors.write_shard(shard_index, count))
+            return record
+        calls = [(type(self), self.snapshot, self.home.absolute(), self.record, number) for number in lacking]
+        for shard_index, file in zip(lacking, workspace.map(write_shard_vectors, calls), strict=True):
+            record = record.with_file(file)
+            count(self.snapshot.shards[shard_index].columns.n_docs)
+        return record
 
     @classmethod
     def _commit(cls, snapshot: Snapshot, home: Path, record: R) -> Self:
@@ -132,3 +164,10 @@ class VectorArtefact(ABC, Generic[R]):
         artefact = cls(snapshot, home, record)
         artefact.warnings = tuple(warnings)
         return artefact
+
+
+def write_shard_vectors(
+    kind: type[VectorArtefact[R]], snapshot: Snapshot, home: Path, record: R, shard_index: int
+) -> WrittenFile:
+    """Write the vectors of a shard, in a worker."""
+    return kind(snapshot, home, record)._vectors.write_shard(shard_index)

@@ -26,7 +26,6 @@ from searchlab.judgments.current_judgments import (
     read_current_grades,
     summarise_topic_set,
 )
-from searchlab.judgments.database import Database
 from searchlab.judgments.input_checks import (
     MAX_TEXT_LENGTH,
     check_docno,
@@ -38,10 +37,11 @@ from searchlab.judgments.input_checks import (
     check_topic_set,
     fold_case,
 )
-from searchlab.judgments.query_history import add_query, find_queries
-from searchlab.judgments.topic_changes import last_ids, record_change
-from searchlab.judgments.topic_editing import TopicEditor
-from searchlab.judgments.topic_rows import add_topic_row, find_topic_row, require_known_topics, resolve_topic
+from searchlab.judgments.searches.query_history import add_query, find_queries
+from searchlab.judgments.storage.database import Database
+from searchlab.judgments.topics.topic_changes import last_ids, record_change
+from searchlab.judgments.topics.topic_editing import TopicEditor
+from searchlab.judgments.topics.topic_rows import add_topic_row, find_topic_row, require_known_topics, resolve_topic
 from searchlab.records import Judgments, Topic
 
 __all__ = ["ImportSummary", "Judgment", "JudgmentStore", "TopicSetSummary", "TopicSummary", "judgments_file"]

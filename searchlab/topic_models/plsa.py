@@ -22,13 +22,18 @@ documents start with equal shares, so that neither the order of documents nor th
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
 from searchlab.errors import SettingError
+from searchlab.indexing.blockwise.document_blocks import block_ends
+from searchlab.indexing.blockwise.row_blocks import RowBlock, StoredBlock
+from searchlab.indexing.blockwise.workspace import IN_MEMORY, Workspace
+from searchlab.topic_models.plsa_blocks import BlockTraining, Counts, split_blocks
 from searchlab.types import Floats, Progress, no_progress
 
 if TYPE_CHECKING:
@@ -80,9 +85,36 @@ def learn_latent_topics(
     seed: int = DEFAULT_SEED,
     iterations: int = MAX_ITERATIONS,
     held_out: float = HELD_OUT_SHARE,
+    workspace: Workspace = IN_MEMORY,
     progress: Progress = no_progress,
 ) -> LatentTopics:
-    """The latent topics of a matrix of counts, a row per document and a column per word.
+    """The latent topics of a matrix of counts, a row per document and a column per word; see `learn_in_blocks`."""
+    bounds = [0, *block_ends(counts.sum(axis=1)).tolist(), counts.shape[0]]
+    blocks = [RowBlock.of(counts[start:end]).put(workspace.store) for start, end in pairwise(bounds)]
+    return learn_in_blocks(
+        workspace,
+        blocks,
+        counts.shape[1],
+        n_topics,
+        seed=seed,
+        iterations=iterations,
+        held_out=held_out,
+        progress=progress,
+    )
+
+
+def learn_in_blocks(
+    workspace: Workspace,
+    blocks: Sequence[StoredBlock],
+    n_terms: int,
+    n_topics: int = DEFAULT_N_TOPICS,
+    *,
+    seed: int = DEFAULT_SEED,
+    iterations: int = MAX_ITERATIONS,
+    held_out: float = HELD_OUT_SHARE,
+    progress: Progress = no_progress,
+) -> LatentTopics:
+    """The latent topics of blocks of documents, which may be in a cluster's workspace.
 
     `held_out` is the share of the words that decides when τ is lowered and when training ends. If it is 0, or the
     matrix is too small for it, τ stays 1 and training ends when perplexity stops falling. Where no latent topics lower
@@ -95,30 +127,35 @@ def learn_latent_topics(
         raise SettingError(f"held_out is {held_out}, expected 0 to less than 1")
     if iterations < 1:
         raise SettingError(f"iterations is {iterations}, expected 1 or more")
-    all_counts = _Counts.of(counts)
     rng = np.random.default_rng(seed)
-    noise = 1 + INITIAL_NOISE * rng.random((counts.shape[1], n_topics))
-    held, remaining = all_counts.split(held_out, rng)
+    noise = 1 + INITIAL_NOISE * rng.random((n_terms, n_topics))
     temperatures: tuple[float, ...] | None = None
     held_out_perplexities: tuple[float, ...] = ()
-    if n_topics > 1 and held.n_words >= MIN_HELD_OUT_WORDS:
-        temperatures, held_out_perplexities = _choose_temperatures(remaining, held, noise, iterations, progress)
-    del remaining
-    training = _Training(all_counts, noise)
-    perplexities = [training.perplexity(all_counts)]
+    if n_topics > 1:
+        held, remaining, n_held = split_blocks(workspace, blocks, held_out, rng)
+        if n_held >= MIN_HELD_OUT_WORDS:
+            temperatures, held_out_perplexities = _choose_temperatures(
+                BlockTraining(workspace, remaining, n_terms, noise), held, iterations, progress
+            )
+        for block in (*held, *remaining):
+            block.stored.remove()
+        del held, remaining
+    training = BlockTraining(workspace, blocks, n_terms, noise)
+    perplexities = [training.perplexity(blocks)]
     path = [1.0] * iterations if temperatures is None else temperatures
     for number, temperature in enumerate(path, start=1):
+        earlier = training.state
         training.step(temperature)
+        training.release(earlier)
         progress("training", number, len(path))
         if temperatures is None or number == len(path):
-            perplexities.append(training.perplexity(all_counts))
+            perplexities.append(training.perplexity(blocks))
         if temperatures is None and perplexities[-1] > perplexities[-2] * (1 - MIN_TRAINING_GAIN):
             break
     shares = training.shares()
-    of_docs = training.of_docs
-    of_docs[np.diff(all_counts.starts) == 0] = shares
+    of_docs = training.gather_documents(shares)
     last = path[-1] if path else 1.0
-    return LatentTopics(training.of_terms, of_docs, shares, last, tuple(perplexities), held_out_perplexities)
+    return LatentTopics(training.state.of_terms, of_docs, shares, last, tuple(perplexities), held_out_perplexities)
 
 
 def fold_in(counts: csr_array, of_terms: Floats, shares: Floats, temperature: float = 1.0) -> Floats:
@@ -128,7 +165,7 @@ def fold_in(counts: csr_array, of_terms: Floats, shares: Floats, temperature: fl
     """
     from searchlab.topic_models import plsa_kernels
 
-    nonzero = _Counts.of(counts)
+    nonzero = Counts.of(counts)
     n_docs, n_topics = counts.shape[0], of_terms.shape[1]
     raised = np.ascontiguousarray(of_terms, np.float64) ** temperature
     of_docs = np.full((n_docs, n_topics), 1 / n_topics)
@@ -141,105 +178,22 @@ def fold_in(counts: csr_array, of_terms: Floats, shares: Floats, temperature: fl
     return of_docs
 
 
-@dataclass(frozen=True, eq=False)
-class _Counts:
-    """The nonzero counts, document by document."""
-
-    starts: npt.NDArray[np.int64]
-    terms: npt.NDArray[np.int32]
-    counts: npt.NDArray[np.float32]
-    n_terms: int
-
-    @classmethod
-    def of(cls, matrix: csr_array) -> _Counts:
-        starts, terms = matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32, copy=False)
-        return cls(starts, terms, matrix.data.astype(np.float32, copy=False), matrix.shape[1])
-
-    @property
-    def arrays(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32], npt.NDArray[np.float32]]:
-        return self.starts, self.terms, self.counts
-
-    @property
-    def n_words(self) -> float:
-        return float(self.counts.sum(dtype=np.float64))
-
-    @property
-    def doc_of_count(self) -> npt.NDArray[np.int64]:
-        """The document of each count."""
-        return np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))
-
-    def split(self, share: float, rng: np.random.Generator) -> tuple[_Counts, _Counts]:
-        """About this share of the words, each drawn independently, and all others."""
-        counts = np.rint(self.counts).astype(np.int64)
-        drawn = rng.binomial(counts, share)
-        return self._with_counts(drawn), self._with_counts(counts - drawn)
-
-    def _with_counts(self, counts: npt.NDArray[np.int64]) -> _Counts:
-        nonzero = counts > 0
-        starts = np.concatenate([[0], np.cumsum(nonzero)])[self.starts]
-        return _Counts(starts, self.terms[nonzero], counts[nonzero].astype(np.float32), self.n_terms)
-
-
-class _Training:
-    """P(w|T) and P(T|D) during training."""
-
-    def __init__(self, counts: _Counts, noise: Floats) -> None:
-        self._counts = counts
-        background = np.bincount(counts.terms, counts.counts, counts.n_terms) / max(counts.n_words, 1)
-        self.of_terms = _normalise_columns(background[:, None] * noise, background)
-        self.of_docs: Floats = np.full((len(counts.starts) - 1, noise.shape[1]), 1 / noise.shape[1])
-        self._background = background
-
-    def step(self, temperature: float) -> None:
-        """One iteration of EM."""
-        from searchlab.topic_models import plsa_kernels
-
-        sums = np.zeros_like(self.of_terms)
-        of_terms = self.of_terms
-        if temperature != 1:
-            of_terms, self.of_docs = of_terms**temperature, self.of_docs**temperature
-        plsa_kernels.expect_and_maximise(*self._counts.arrays, self.of_docs, of_terms, sums)
-        self.of_terms = _normalise_columns(sums, self._background)
-
-    def perplexity(self, counts: _Counts) -> float:
-        """exp(-Σ n·ln P(w|D) / Σ n)."""
-        from searchlab.topic_models import plsa_kernels
-
-        likelihood, n_words = plsa_kernels.log_likelihood(*counts.arrays, self.of_docs, self.of_terms)
-        return float(np.exp(-likelihood / max(n_words, 1)))
-
-    def shares(self) -> Floats:
-        """P(T): the share of all words that each latent topic explains."""
-        lengths = np.bincount(self._counts.doc_of_count, self._counts.counts, len(self.of_docs))
-        if not lengths.any():
-            return np.full(self.of_docs.shape[1], 1 / self.of_docs.shape[1])
-        shares: Floats = lengths @ self.of_docs / lengths.sum()
-        return shares
-
-
-def _normalise_columns(sums: Floats, background: Floats) -> Floats:
-    """Columns that sum to 1; an empty one, a latent topic without words, becomes the model of the collection."""
-    totals = sums.sum(axis=0)
-    models: Floats = np.where(totals > 0, sums / np.where(totals > 0, totals, 1), background[:, None])
-    return models
-
-
 def _choose_temperatures(
-    counts: _Counts, held: _Counts, noise: Floats, iterations: int, progress: Progress
+    training: BlockTraining, held: Sequence[StoredBlock], iterations: int, progress: Progress
 ) -> tuple[tuple[float, ...], tuple[float, ...]]:
     """The τ of each iteration up to the lowest perplexity of the held-out words, and all their perplexities.
 
     When perplexity stops falling, training returns to its lowest point and continues with a lower τ.
     """
-    training = _Training(counts, noise)
     temperature, failures = 1.0, 0
     path: list[float] = []
     perplexities = [training.perplexity(held)]
-    best, best_path, best_state = perplexities[0], path, (training.of_terms, training.of_docs)
+    best, best_path, best_state = perplexities[0], path, training.state
     for number in range(iterations):
-        # EM changes P(T|D) in place, and the best state so far must be kept.
-        training.of_docs = training.of_docs.copy()
+        earlier = training.state
         training.step(temperature)
+        if earlier is not best_state:
+            training.release(earlier)
         path = [*path, temperature]
         now = training.perplexity(held)
         perplexities.append(now)
@@ -248,7 +202,8 @@ def _choose_temperatures(
         is_start = min(perplexities) > perplexities[0] * (1 - 10 * MIN_HELD_OUT_GAIN)
         improves = now < best * (1 - MIN_HELD_OUT_GAIN)
         if now < best:
-            best, best_path, best_state = now, path, (training.of_terms, training.of_docs)
+            training.release(best_state)
+            best, best_path, best_state = now, path, training.state
         if improves or is_start:
             failures = 0
             continue
@@ -256,5 +211,9 @@ def _choose_temperatures(
         if failures > MAX_FAILURES:
             break
         temperature *= COOLING_FACTOR
-        path, (training.of_terms, training.of_docs) = best_path, best_state
+        if training.state is not best_state:
+            training.release(training.state)
+        path, training.state = best_path, best_state
+    for state in {training.state, best_state}:
+        training.release(state)
     return tuple(best_path), tuple(perplexities)

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from searchlab.indexing.snapshot import Snapshot, live_docs
-from searchlab.indexing.vocabulary import Vocabulary, blocks_of, digests_of
-from searchlab.topic_models.plsa import learn_latent_topics
-from searchlab.topic_models.word_topics import count_neighbours
-from searchlab.types import Array, Progress
+from searchlab.indexing.blockwise.document_blocks import BlockReader, DocumentBlock, divide_documents
+from searchlab.indexing.blockwise.row_blocks import RowBlock, StoredBlock
+from searchlab.indexing.blockwise.workspace import ArrayStore, Workspace
+from searchlab.indexing.snapshot import Snapshot
+from searchlab.indexing.vocabulary import Vocabulary, digests_of
+from searchlab.topic_models.plsa import learn_in_blocks, learn_latent_topics
+from searchlab.topic_models.word_topics import count_following, join_neighbours
+from searchlab.types import Array, Floats, Progress
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array  # type: ignore[import-untyped]
@@ -28,56 +31,71 @@ class LearntTopicModel:
 
 
 def learn_topic_model(
-    snapshot: Snapshot, method: str, n_topics: int, seed: int, progress: Progress
+    workspace: Workspace, snapshot: Snapshot, method: str, n_topics: int, seed: int, progress: Progress
 ) -> LearntTopicModel:
     """Learn the latent topics of all live documents of an index."""
     vocabulary, _ = Vocabulary.of_index(snapshot)
-    counts, digests = count_document_terms(snapshot, vocabulary, progress)
-    training_counts = counts
+    n_terms = len(vocabulary)
+    documents = divide_documents(snapshot)
+    reader = BlockReader.prepare(workspace, snapshot, vocabulary)
+    blocks, term_counts = count_documents(workspace, reader, documents, n_terms, progress)
     if method == "wtm":
-        training_counts = count_neighbours(_texts(snapshot, vocabulary), len(vocabulary))
-    topics = learn_latent_topics(training_counts, n_topics, seed=seed, progress=progress)
-    term_counts = np.asarray(counts.sum(axis=0), np.float64)
+        neighbours = join_neighbours(
+            workspace.map(count_block_neighbours, [(reader, block, n_terms) for block in documents]), n_terms
+        )
+        topics = learn_latent_topics(neighbours, n_topics, seed=seed, workspace=workspace, progress=progress)
+        # A word without neighbours has no latent topics.
+        topics.of_docs[np.diff(neighbours.indptr) == 0] = 0
+    else:
+        topics = learn_in_blocks(workspace, blocks, n_terms, n_topics, seed=seed, progress=progress)
     blob, offsets = vocabulary.terms.arrays
+    digests = np.concatenate([_digests(snapshot, block) for block in documents])
+    order = np.argsort(digests)
     arrays: dict[str, Array] = {
         "terms": blob,
         "terms.offsets": offsets,
         "background": term_counts / max(term_counts.sum(), 1),
         "of_terms": topics.of_terms.astype(np.float32),
         "shares": topics.shares,
+        "digests": digests[order],
     }
-    order = np.argsort(digests)
-    arrays["digests"] = digests[order]
     if method == "wtm":
-        # A word without neighbours has no latent topics.
-        topics.of_docs[np.diff(training_counts.indptr) == 0] = 0
         arrays["of_words"] = topics.of_docs.astype(np.float32)
     else:
         arrays["of_docs"] = topics.of_docs[order].astype(np.float32)
     return LearntTopicModel(arrays, topics.temperature, topics.perplexities[-1])
 
 
-def count_document_terms(snapshot: Snapshot, vocabulary: Vocabulary, progress: Progress) -> tuple[csr_array, Array]:
-    """The term counts of all live documents, a row per document in the order of docnos, and the documents' digests."""
-    from scipy.sparse import csr_array, vstack
-
-    rows = [csr_array((0, len(vocabulary)), dtype=np.float32)]
-    digests, positions = [np.zeros(0, np.uint64)], [np.zeros(0, np.int64)]
-    done = 0
-    for shard_index, shard in enumerate(snapshot.shards):
-        numbers = vocabulary.numbers(shard)
-        for docs in blocks_of(shard, live_docs(shard)):
-            rows.append(vocabulary.counts(shard, docs, numbers))
-            digests.append(digests_of(shard, docs))
-            positions.append(snapshot.docno_ranks(np.full(len(docs), shard_index), docs))
-            progress("counting", done := done + len(docs), snapshot.n_docs)
-    # In an order that does not depend on the shards, sums are the same to the last bit.
-    order = np.argsort(np.concatenate(positions))
-    return vstack(rows, format="csr")[order], np.concatenate(digests)[order]
+def count_documents(
+    workspace: Workspace, reader: BlockReader, documents: Sequence[DocumentBlock], n_terms: int, progress: Progress
+) -> tuple[list[StoredBlock], Floats]:
+    """The term counts of blocks of documents, and how often each term occurs in all of them."""
+    blocks: list[StoredBlock] = []
+    totals = np.zeros(n_terms)
+    done, n_docs = 0, sum(map(len, documents))
+    counted = workspace.map(count_block, [(workspace.store, reader, block) for block in documents])
+    for block, (stored, of_block) in zip(documents, counted, strict=True):
+        blocks.append(stored)
+        totals[stored.columns] += of_block
+        progress("counting", done := done + len(block), n_docs)
+    return blocks, totals
 
 
-def _texts(snapshot: Snapshot, vocabulary: Vocabulary) -> Iterator[tuple[Array, Array]]:
-    for shard in snapshot.shards:
-        numbers = vocabulary.numbers(shard)
-        for docs in blocks_of(shard, live_docs(shard)):
-            yield vocabulary.tokens(shard, docs, numbers)
+def count_block(store: ArrayStore, reader: BlockReader, block: DocumentBlock) -> tuple[StoredBlock, Floats]:
+    """The term counts of a block's documents, and the sum for each of its terms."""
+    counted = RowBlock.of(reader.counts(block))
+    return counted.put(store), np.asarray(counted.rows.sum(axis=0), np.float64)
+
+
+def count_block_neighbours(reader: BlockReader, block: DocumentBlock, n_terms: int) -> csr_array:
+    """How often each two words of a block's documents follow each other."""
+    return count_following(reader.tokens(block), n_terms)
+
+
+def _digests(snapshot: Snapshot, block: DocumentBlock) -> Array:
+    """The digests of a block's documents."""
+    digests = np.zeros(len(block), np.uint64)
+    for shard_index in np.unique(block.shards).tolist():
+        here = np.flatnonzero(block.shards == shard_index)
+        digests[here] = digests_of(snapshot.shards[shard_index], block.docs[here])
+    return digests

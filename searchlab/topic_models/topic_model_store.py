@@ -14,7 +14,9 @@ from pathlib import Path
 
 import numpy as np
 
+from searchlab.cluster.cluster import Cluster
 from searchlab.errors import SettingError, unknown_name
+from searchlab.indexing.blockwise.workspace import IN_MEMORY, open_workspace
 from searchlab.indexing.index_names import existing_index
 from searchlab.indexing.snapshot import Snapshot, live_docs
 from searchlab.indexing.storage.artefacts import (
@@ -49,10 +51,14 @@ def build_topic_model(
     method: str = "plsa",
     n_topics: int = DEFAULT_N_TOPICS,
     seed: int = DEFAULT_SEED,
+    cluster: Cluster | str | None = None,
     progress: Progress = no_progress,
     name: str | None = None,
 ) -> TopicModel:
     """Learn a topic model of an index, and replace an existing one of this name (by default the method's).
+
+    With a `cluster`, or its address, its workers count, and do the work of each iteration; the model is the same to the
+    last bit.
 
     `progress` is called with a stage ("counting", "tempering", "training", "writing"), the steps done, and all steps.
     """
@@ -64,9 +70,9 @@ def build_topic_model(
         raise SettingError(f"n_topics is {n_topics}, expected 1 to {MAX_TOPICS}")
     index = existing_index(folder)
     home = topic_model_folder(index, name or method)
-    with writer_lock(home), remove_uncommitted(home, TopicModelRecord):
+    with writer_lock(home), remove_uncommitted(home, TopicModelRecord), open_workspace(home, cluster) as workspace:
         snapshot = Snapshot(index)
-        learnt = learn_topic_model(snapshot, method, n_topics, seed, progress)
+        learnt = learn_topic_model(workspace, snapshot, method, n_topics, seed, progress)
         record = TopicModelRecord(
             method=method,
             n_topics=n_topics,
@@ -79,7 +85,7 @@ def build_topic_model(
             perplexity=learnt.perplexity,
             terms=f"terms-{secrets.token_hex(4)}",
         )
-        return TopicModel.create(snapshot, home, record, learnt.arrays, progress, "writing")
+        return TopicModel.create(snapshot, home, record, learnt.arrays, workspace, progress, "writing")
 
 
 def save_topic_model(
@@ -105,10 +111,16 @@ def save_topic_model(
     terms = f"terms-{secrets.token_hex(4)}"
     record = replace(model.record, vectors={}, files={}, made=made, terms=terms, alpha=alpha, beta=beta)
     with writer_lock(home), remove_uncommitted(home, TopicModelRecord):
-        return TopicModel.create(snapshot, home, record, arrays, no_progress, "writer_lock")
+        return TopicModel.create(snapshot, home, record, arrays, IN_MEMORY, no_progress, "writing")
 
 
-def update_topic_model(folder: str | Path, *, name: str = "plsa", progress: Progress = no_progress) -> TopicModel:
+def update_topic_model(
+    folder: str | Path,
+    *,
+    name: str = "plsa",
+    cluster: Cluster | str | None = None,
+    progress: Progress = no_progress,
+) -> TopicModel:
     """Write P(T|D) of documents added since, and of merged shards; what was learnt does not change."""
     index = existing_index(folder)
-    return TopicModel.update(index, topic_model_folder(index, name), progress, "writer_lock")
+    return TopicModel.update(index, topic_model_folder(index, name), cluster, progress, "writing")

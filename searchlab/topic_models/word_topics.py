@@ -34,6 +34,11 @@ def count_neighbours(texts: Iterable[tuple[Array, Array]], n_terms: int, window:
 
     Each of `texts` holds the terms of some documents, one after the other, and the offsets at which these begin.
     """
+    return join_neighbours([count_following(texts, n_terms, window)], n_terms)
+
+
+def count_following(texts: Iterable[tuple[Array, Array]], n_terms: int, window: int = WINDOW) -> csr_array:
+    """How often a word (column) follows a word (row) within `window` positions."""
     from scipy.sparse import csr_array
 
     following = csr_array((n_terms, n_terms), dtype=np.float32)
@@ -45,9 +50,19 @@ def count_neighbours(texts: Iterable[tuple[Array, Array]], n_terms: int, window:
             ones = np.ones(len(pairs[0]), np.float32)
             # Summed after each distance, so that few pairs are in memory at a time.
             following = following + csr_array((ones, pairs), shape=(n_terms, n_terms))
-    counts = (following + following.T).tocsr()
-    counts.sort_indices()
-    return counts
+    return following
+
+
+def join_neighbours(following: Iterable[csr_array], n_terms: int) -> csr_array:
+    """The neighbours of words from the counts of some texts each, see `count_following`."""
+    from scipy.sparse import csr_array
+
+    total = csr_array((n_terms, n_terms), dtype=np.float32)
+    for counts in following:
+        total = total + counts
+    neighbours = (total + total.T).tocsr()
+    neighbours.sort_indices()
+    return neighbours
 
 
 def mix_words(counts: csr_array, of_words: Floats, shares: Floats) -> Floats:

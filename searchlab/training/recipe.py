@@ -84,7 +84,7 @@ class RecipeRules:
         return [*parts, *(f"{name}={value}" for name, value in sorted(changed))]
 
 
-# A cross-validation is repeated so many times, unless that would be more queries than these.
+# A cross-validation is repeated N_REPEATS times, unless that were more than MAX_REPEATED_QUERIES queries.
 N_REPEATS, MAX_REPEATED_QUERIES = 5, 1000
 
 # Priors by name: the built-in model where it fits, and nothing. Others are `builtin`, and files of models.

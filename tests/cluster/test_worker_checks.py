@@ -1,10 +1,18 @@
 import re
 
 import pytest
+from distributed.comm import CommClosedError
 
 from searchlab.cluster import worker_checks
-from searchlab.cluster.worker_checks import check_folder, check_sources, check_versions, describe_versions
+from searchlab.cluster.worker_checks import (
+    check_folder,
+    check_sources,
+    check_versions,
+    describe_versions,
+    installed_versions,
+)
 from searchlab.errors import ClusterError
+from tests.cluster import worker_tasks
 
 
 def answering(*answers):
@@ -15,8 +23,23 @@ def answering(*answers):
 def test_equal_versions_pass_and_another_one_is_named():
     here = describe_versions()
     check_versions(answering(here, here), ())
-    with pytest.raises(ClusterError, match=r"worker tcp://w1:1 has numpy 0.1, expected .* as here"):
+    with pytest.raises(ClusterError, match=r"worker tcp://w1:1 has numpy 0.1, expected .* as the client has"):
         check_versions(answering(here, here | {"numpy": "0.1"}), ())
+
+
+def test_a_worker_that_joins_later_is_checked_before_its_first_task(cluster, monkeypatch):
+    # The client changes after the workers were checked, as if all of them were replaced by others.
+    here = installed_versions() | {"numpy": "0.1"}
+    monkeypatch.setattr("searchlab.cluster.cluster.installed_versions", lambda: here)
+    with pytest.raises(ClusterError, match=r"worker tcp://127.* has numpy .*, expected 0\.1 as the client has"):
+        cluster.run(worker_tasks.double, [(1,)])
+
+
+def test_a_worker_that_is_lost_before_it_answers_is_not_waited_for(cluster, monkeypatch):
+    lost = [{"tcp://w0:1": CommClosedError("stream is closed"), "tcp://w1:1": 1}, {"tcp://w1:1": 1}]
+    monkeypatch.setattr(cluster.client, "run", lambda *arguments, **options: lost.pop(0))
+    assert cluster._ask_all(worker_tasks.double, 1) == {"tcp://w1:1": 1}
+    assert not lost
 
 
 def test_other_code_of_the_same_version_is_named():

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from searchlab.errors import SettingError
-from searchlab.judgments.database import Database
 from searchlab.judgments.judgment_store import JudgmentStore, TopicSetSummary, TopicSummary, judgments_file
+from searchlab.judgments.storage.database import Database
 from searchlab.records import Topic
 from tests.hypothesis_profiles import examples
 

@@ -10,8 +10,10 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
 from searchlab.errors import SettingError
-from searchlab.topic_models import plsa
+from searchlab.indexing.blockwise.row_blocks import RowBlock
+from searchlab.indexing.blockwise.workspace import IN_MEMORY
 from searchlab.topic_models.plsa import fold_in, learn_latent_topics
+from searchlab.topic_models.plsa_blocks import BlockTraining, Counts
 from tests.hypothesis_profiles import examples
 
 
@@ -47,14 +49,18 @@ def best_match(found, true):
 @pytest.mark.parametrize("tau", [1.0, 0.7])
 def test_an_iteration_follows_the_printed_formula(tau):
     counts = np.array([[2, 0, 1, 0], [0, 3, 1, 1], [1, 1, 0, 5]])
-    training = plsa._Training(plsa._Counts.of(csr_array(counts)), 1 + np.random.default_rng(1).random((4, 2)))
+    # In two blocks, each without some of the words.
+    blocks = [RowBlock.of(csr_array(rows)).put(IN_MEMORY.store) for rows in (counts[:2], counts[2:])]
+    assert [block.columns.tolist() for block in blocks] == [[0, 1, 2, 3], [0, 1, 3]]
+    training = BlockTraining(IN_MEMORY, blocks, 4, 1 + np.random.default_rng(1).random((4, 2)))
     for _ in range(3):
-        of_terms, of_docs = reference(counts, training.of_terms, training.of_docs, tau)
+        of_terms, of_docs = reference(counts, training.state.of_terms, training.gather_documents(np.zeros(2)), tau)
         training.step(tau)
-        np.testing.assert_allclose(training.of_terms, of_terms, rtol=1e-12)
-        np.testing.assert_allclose(training.of_docs, of_docs, rtol=1e-12)
-        whole = plsa._Counts.of(csr_array(counts))
-        assert training.perplexity(whole) == pytest.approx(perplexity(counts, of_terms, of_docs))
+        np.testing.assert_allclose(training.state.of_terms, of_terms, rtol=1e-12)
+        np.testing.assert_allclose(training.gather_documents(np.zeros(2)), of_docs, rtol=1e-12)
+        assert training.perplexity(blocks) == pytest.approx(perplexity(counts, of_terms, of_docs))
+    lengths = counts.sum(1)
+    np.testing.assert_allclose(training.shares(), lengths @ of_docs / lengths.sum(), rtol=1e-12)
 
 
 MATRICES = st.integers(0, 2**32 - 1).map(
@@ -179,7 +185,7 @@ def test_tempering_prevents_overfitting():
 
 def test_held_out_and_remaining_words_together_are_all_words():
     counts, *_ = mixtures()
-    whole = plsa._Counts.of(csr_array(counts))
+    whole = Counts.of(csr_array(counts))
     held, remaining = whole.split(0.3, np.random.default_rng(1))
 
     def dense(part):

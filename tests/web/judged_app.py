@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from searchlab.records import Document, Topic
-from searchlab.web.api.judge import judge_document
+from searchlab.web.api.judging.judge import judge_document
 from searchlab.web.http_errors import HttpError
 from searchlab.web.state.app_state import AppState
 from searchlab.web.state.open_indexes import OpenIndexes

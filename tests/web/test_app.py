@@ -6,7 +6,7 @@ import threading
 import pytest
 
 from searchlab.analysis.analyzer import AnalysisSettings
-from searchlab.web.api import search
+from searchlab.web.api.search import search
 from searchlab.web.responses import encode_json
 from searchlab.web.state.app_state import AppState
 from searchlab.web.state.open_indexes import OpenIndexes

@@ -18,37 +18,31 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from searchlab.cluster.cluster import Cluster
 from searchlab.errors import IndexCorrupt, SettingError
 from searchlab.features.latent_semantics.space_record import FOLDER, MAX_DIMS, SpaceRecord
+from searchlab.features.latent_semantics.term_weights import TermWeights, weigh_documents
 from searchlab.features.latent_semantics.truncated_svd import decompose
 from searchlab.features.latent_semantics.word_vectors import WordVectors
+from searchlab.indexing.blockwise.workspace import open_workspace
 from searchlab.indexing.index_names import existing_index
-from searchlab.indexing.snapshot import Snapshot, live_docs
+from searchlab.indexing.snapshot import Snapshot
 from searchlab.indexing.storage.arrays.column import Column
-from searchlab.indexing.storage.arrays.string_table import Strings
 from searchlab.indexing.storage.artefacts import remove_uncommitted
 from searchlab.indexing.storage.lock import writer_lock
 from searchlab.indexing.storage.shard import Shard
 from searchlab.indexing.vector_artefact import VectorArtefact
-from searchlab.indexing.vocabulary import Vocabulary, all_digests, blocks_of
-from searchlab.scorers.bm25 import BM25
+from searchlab.indexing.vocabulary import all_digests
 from searchlab.types import Array, Progress, no_progress
-
-if TYPE_CHECKING:
-    from scipy.sparse import csr_array  # type: ignore[import-untyped]
 
 DIMS = 200
 SEED = 1990
-# Terms of fewer documents are left out.
-MIN_DOC_FREQ = 2
 MAX_CACHED_TERMS = 4096
 
 
@@ -62,7 +56,7 @@ class SemanticSpace(VectorArtefact[SpaceRecord]):
 
     def _load(self, arrays: Mapping[str, Column]) -> bool:
         n_terms = len(self._vocabulary)
-        self._weights = _Weights(self._vocabulary, arrays["idf"].whole, self.record.mean_length)
+        self._weights = TermWeights(self._vocabulary, arrays["idf"].whole, self.record.mean_length)
         self._V = arrays["V"]
         # The numbers of a shard's terms in the vocabulary, for shards whose words were asked for.
         self._term_numbers: dict[int, Array] = {}
@@ -168,21 +162,28 @@ class SemanticSpace(VectorArtefact[SpaceRecord]):
 
 
 def build_space(
-    name: str | Path, *, dims: int = DIMS, seed: int = SEED, progress: Progress = no_progress, home: Path | None = None
+    name: str | Path,
+    *,
+    dims: int = DIMS,
+    seed: int = SEED,
+    cluster: Cluster | str | None = None,
+    progress: Progress = no_progress,
+    home: Path | None = None,
 ) -> SemanticSpace:
     """Make the semantic space of an index, replacing the one that it may have.
 
-    `progress` is called with a stage ("weighing", "decomposing", "projecting"), the steps done, and the steps in all.
-    With `home`, the files are written to that folder instead of the index.
+    With a `cluster`, or its address, its workers weigh, multiply and project the documents; the space is the same to
+    the last bit. `progress` is called with a stage ("weighing", "decomposing", "projecting"), the steps done, and the
+    steps in all. With `home`, the files are written to that folder instead of the index.
     """
     if not 1 <= dims <= MAX_DIMS:
         raise SettingError(f"dims is {dims}, expected 1 to {MAX_DIMS}")
     folder = existing_index(name)
     home = home or folder / FOLDER
-    with writer_lock(home), remove_uncommitted(home, SpaceRecord):
+    with writer_lock(home), remove_uncommitted(home, SpaceRecord), open_workspace(home, cluster) as workspace:
         snapshot = Snapshot(folder)
-        weights = _Weights.count(snapshot)
-        A = _matrix(snapshot, weights, progress)
+        weights = TermWeights.count(snapshot)
+        A = weigh_documents(workspace, snapshot, weights, progress)
         V = decompose(A, dims, seed, progress)
         del A
         record = SpaceRecord(
@@ -197,69 +198,16 @@ def build_space(
         )
         blob, offsets = weights.terms.arrays
         arrays = {"terms": blob, "terms.offsets": offsets, "idf": weights.idf, "V": V, "digests": all_digests(snapshot)}
-        return SemanticSpace.create(snapshot, home, record, arrays, progress, "projecting")
+        return SemanticSpace.create(snapshot, home, record, arrays, workspace, progress, "projecting")
 
 
-def update_space(name: str | Path, *, progress: Progress = no_progress, home: Path | None = None) -> SemanticSpace:
+def update_space(
+    name: str | Path,
+    *,
+    cluster: Cluster | str | None = None,
+    progress: Progress = no_progress,
+    home: Path | None = None,
+) -> SemanticSpace:
     """Write the vectors of documents that were added or merged since; the space itself stays as it is."""
     folder = existing_index(name)
-    return SemanticSpace.update(folder, home or folder / FOLDER, progress, "projecting")
-
-
-@dataclass(frozen=True, eq=False)
-class _Weights:
-    """Term weights: idf, and the mean length of documents."""
-
-    vocabulary: Vocabulary
-    idf: Array
-    mean_length: float
-
-    @property
-    def terms(self) -> Strings:
-        """The terms of the vocabulary."""
-        return self.vocabulary.terms
-
-    @classmethod
-    def count(cls, snapshot: Snapshot) -> _Weights:
-        """The weights of the terms that occur in several live documents."""
-        vocabulary, df = Vocabulary.of_index(snapshot, MIN_DOC_FREQ)
-        idf = np.log1p((snapshot.n_docs - df + 0.5) / (df + 0.5))
-        mean_length = snapshot.n_tokens["both"] / max(snapshot.n_docs, 1) or 1.0
-        return cls(vocabulary, idf.astype(np.float32), mean_length)
-
-    def rows(self, shard: Shard, docs: Array, numbers: Array) -> csr_array:
-        """The BM25 weights of documents of a shard, a row each, of length 1 unless no term is in the vocabulary."""
-        rows = self.vocabulary.counts(shard, docs, numbers)
-        row_numbers = np.repeat(np.arange(len(docs)), np.diff(rows.indptr))
-        rows.data = self._weigh(shard, docs, rows.indices, row_numbers, rows.data)
-        return rows
-
-    def entries(self, shard: Shard, docs: Array, numbers: Array) -> tuple[Array, Array, Array]:
-        """The same rows as a list of their terms, the rows that have them, and their weights, ordered by term."""
-        tokens, bounds = self.vocabulary.tokens(shard, docs, numbers)
-        keys = tokens.astype(np.int64) * len(docs) + np.repeat(np.arange(len(docs)), np.diff(bounds))
-        distinct, counts = np.unique(keys, return_counts=True)
-        terms, rows = np.divmod(distinct, len(docs))
-        return terms, rows, self._weigh(shard, docs, terms, rows, counts.astype(np.float32))
-
-    def _weigh(self, shard: Shard, docs: Array, terms: Array, rows: Array, counts: Array) -> Array:
-        """The weights of terms that occur so often in rows, each row scaled to length 1."""
-        norms = BM25().doc_norm(shard.columns.streams["both"].lengths[docs], np.zeros(0), self.mean_length)
-        weights = self.idf[terms] * counts / (counts + norms[rows])
-        squares = np.bincount(rows, weights * weights, len(docs))
-        scaled: Array = (weights / np.sqrt(squares)[rows]).astype(np.float32)
-        return scaled
-
-
-def _matrix(snapshot: Snapshot, weights: _Weights, progress: Progress) -> csr_array:
-    """The matrix A: the weights of all live documents."""
-    from scipy.sparse import csr_array, vstack
-
-    rows = [csr_array((0, len(weights.terms)), dtype=np.float32)]
-    done = 0
-    for shard in snapshot.shards:
-        numbers = weights.vocabulary.numbers(shard)
-        for docs in blocks_of(shard, live_docs(shard)):
-            rows.append(weights.rows(shard, docs, numbers))
-            progress("weighing", done := done + len(docs), snapshot.n_docs)
-    return vstack(rows, format="csr")
+    return SemanticSpace.update(folder, home or folder / FOLDER, cluster, progress, "projecting")

@@ -1,18 +1,15 @@
 """Truncated singular value decomposition of a large sparse matrix.
 
-The method is randomised, needs few products with the matrix, and is reproducible by its seed.
+The method is randomised, needs few products with the matrix, and is reproducible by its seed. Only these products touch
+the matrix, so that it can be in blocks on many machines (`block_matrix`); all else has the size of the vocabulary.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
+from searchlab.features.latent_semantics.block_matrix import BlockMatrix
 from searchlab.types import Array, Progress
-
-if TYPE_CHECKING:
-    from scipy.sparse import csr_array  # type: ignore[import-untyped]
 
 # The Krylov space has OVERSAMPLING · dims dimensions, at least MIN_SIZE, and grows by BLOCK at a time.
 OVERSAMPLING = 4
@@ -22,7 +19,7 @@ MIN_SIZE = 10 * BLOCK
 NEGLIGIBLE, ROUNDING = 1e-6, 1e-12
 
 
-def decompose(A: csr_array, dims: int, seed: int, progress: Progress) -> Array:
+def decompose(A: BlockMatrix, dims: int, seed: int, progress: Progress) -> Array:
     """V of A ≈ U Σ Vᵀ: a column for each dimension, its largest entry positive; 0 from the rank of A on.
 
     A small A is decomposed exactly, by the eigenvectors of AᵀA or AAᵀ. Otherwise by a randomised block Krylov method
@@ -37,12 +34,11 @@ def decompose(A: csr_array, dims: int, seed: int, progress: Progress) -> Array:
         squares, W = _largest(_eigen_of_band(T, 2 * BLOCK), dims)
         V = K.T @ W.astype(np.float32)
     elif A.shape[0] >= A.shape[1]:
-        A = A.astype(np.float64)
-        squares, V = _largest(_eigen(A.T @ A), dims)
+        squares, V = _largest(np.linalg.eigh(A.gram()), dims)
     else:
-        A = A.astype(np.float64)
-        squares, U = _largest(_eigen(A @ A.T), dims)
-        V = A.T @ (U / np.sqrt(np.maximum(squares, ROUNDING)))
+        whole = A.whole()
+        squares, U = _largest(np.linalg.eigh((whole @ whole.T).toarray()), dims)
+        V = whole.T @ (U / np.sqrt(np.maximum(squares, ROUNDING)))
     V = V * (squares > NEGLIGIBLE * (squares.max() if len(squares) else 0.0))
     if len(V):
         V *= np.where(np.take_along_axis(V, np.abs(V).argmax(0)[None], 0) < 0, -1, 1)
@@ -54,12 +50,6 @@ def _largest(eigen: tuple[Array, Array], n: int) -> tuple[Array, Array]:
     """The n largest of ascending eigenvalues, in descending order, and their eigenvectors."""
     values, vectors = eigen
     return values[::-1][:n], vectors[:, ::-1][:, :n]
-
-
-def _eigen(S: csr_array) -> tuple[Array, Array]:
-    """Eigenvalues and eigenvectors of a small symmetric matrix."""
-    values, vectors = np.linalg.eigh(S.toarray())
-    return values, vectors
 
 
 def _eigen_of_band(T: Array, width: int) -> tuple[Array, Array]:
@@ -75,7 +65,7 @@ def _eigen_of_band(T: Array, width: int) -> tuple[Array, Array]:
     return eigen
 
 
-def _krylov(A: csr_array, size: int, seed: int, progress: Progress) -> tuple[Array, Array]:
+def _krylov(A: BlockMatrix, size: int, seed: int, progress: Progress) -> tuple[Array, Array]:
     """An orthonormal basis of `size` rows of the Krylov space, and the upper triangle of AᵀA in its coordinates.
 
     The entries of two blocks of the basis that are not adjacent are rounding errors.
@@ -92,7 +82,7 @@ def _krylov(A: csr_array, size: int, seed: int, progress: Progress) -> tuple[Arr
             break  # the space is the whole row space of A
         begin, done = done, done + Q.shape[1]
         K[begin:done] = Q.T
-        Z = A.T @ (A @ Q)
+        Z = A.gram_product(Q)
         least = ROUNDING * float(np.linalg.norm(Z)) ** 2
         T[:done, begin:done] = projected = K[:done] @ Z
         Z -= K[:done].T @ projected

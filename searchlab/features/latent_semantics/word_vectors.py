@@ -16,7 +16,7 @@ import numpy as np
 from searchlab.array_ranges import concatenate_ranges
 from searchlab.types import Array
 
-# Words of at least so many of the documents are columns of a dense matrix.
+# Words of at least this many documents are columns of a dense matrix.
 MIN_DENSE_DOCUMENTS = 10
 
 

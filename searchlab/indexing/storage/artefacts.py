@@ -16,12 +16,13 @@ removed. A reader that has opened a file can go on reading it after it is remove
 from __future__ import annotations
 
 import re
+import secrets
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any, ClassVar, Self, TypeVar
+from typing import Any, ClassVar, NamedTuple, Self, TypeVar
 
 from searchlab.corpus.text_files import read_small_file
 from searchlab.errors import IndexCorrupt, IndexMissing, IndexTooNew, StoreError, unreadable
@@ -100,11 +101,30 @@ class ArtefactRecord(ABC):
     def checked(cls, record: dict[str, Any]) -> dict[str, Any]:
         """The values of the fields that a kind adds; raises ValueError if one is impossible."""
 
-    def with_file(self, home: Path, name: str, arrays: Mapping[str, Array], shard: str | None = None) -> Self:
-        """Write a file (the vectors of `shard` if one is given); returns the record that names it."""
-        write_arrays(home / name, arrays)
-        files = self.files | {name: sync_file(home / name)}
-        return replace(self, files=files, vectors=self.vectors if shard is None else self.vectors | {shard: name})
+    def with_file(self, file: WrittenFile) -> Self:
+        """The record that also names a file."""
+        vectors = self.vectors if file.shard is None else self.vectors | {file.shard: file.name}
+        return replace(self, files=self.files | {file.name: file.size_and_crc}, vectors=vectors)
+
+
+class WrittenFile(NamedTuple):
+    """A file of an artefact, and the shard of its vectors if it has such."""
+
+    name: str
+    size_and_crc: tuple[int, int]
+    shard: str | None
+
+
+def write_artefact_file(home: Path, name: str, arrays: Mapping[str, Array], shard: str | None = None) -> WrittenFile:
+    """Write a file (the vectors of `shard` if one is given); it appears when it is complete.
+
+    Two workers of a cluster may write the same file, with the same content, if one was believed to be lost.
+    """
+    unfinished = home / f"{name}-{secrets.token_hex(4)}"
+    write_arrays(unfinished, arrays)
+    size_and_crc = sync_file(unfinished)
+    unfinished.replace(home / name)
+    return WrittenFile(name, size_and_crc, shard)
 
 
 def checked_origin(record: dict[str, Any]) -> dict[str, Any]:
@@ -119,8 +139,12 @@ def checked_origin(record: dict[str, Any]) -> dict[str, Any]:
 
 R = TypeVar("R", bound=ArtefactRecord)
 
-# The names of the files of artefacts, which writers give them.
-_FILE_NAME = re.compile(rf"terms-[0-9a-f]{{8}}|vectors-[0-9a-f]{{8}}-{SHARD_PREFIX}.*")
+# The folder of a computation on a cluster.
+WORKSPACE_PREFIX = "workspace-"
+# The names of the files of artefacts, which writers give them, and of such folders.
+_FILE_NAME = re.compile(
+    rf"terms-[0-9a-f]{{8}}(-[0-9a-f]{{8}})?|vectors-[0-9a-f]{{8}}-{SHARD_PREFIX}.*|{WORKSPACE_PREFIX}[0-9a-f]{{8}}"
+)
 
 
 def read_artefact_record(home: Path, kind: type[R]) -> R:

@@ -1,7 +1,7 @@
 """Segment writer: writes a shard as a Whoosh index.
 
 Whoosh's own writer collects one Python tuple a posting, sorts them, and adds them one by one: about 7 µs a posting. Our
-columns already hold the same postings sorted, so many terms are encoded at a time (`posting_encoding.py`,
+columns already hold the same postings sorted: many terms are encoded at a time (`posting_encoding.py`,
 `term_table.py`). The result is Whoosh's ordinary format: `whoosh.index.open_dir` reads it.
 """
 

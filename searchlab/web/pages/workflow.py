@@ -7,7 +7,7 @@ from typing import Any
 
 from searchlab.errors import StoreError
 from searchlab.training.cross_validation import MIN_VERDICT_QUERIES
-from searchlab.web.api.models import judgments_changed, read_trial, recommended_system
+from searchlab.web.api.training.models import judgments_changed, read_trial, recommended_system
 from searchlab.web.state.request_state import RequestState
 
 # What the verdict on a model says, in a word.

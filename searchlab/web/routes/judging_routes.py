@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from searchlab.web.api import (
-    batches,
-    import_tables,
-    judge,
-    pool,
-)
 from searchlab.web.api.endpoint import Endpoint
+from searchlab.web.api.judging import import_tables, judge, judgment_batch, pool
+from searchlab.web.api.measuring.topic_rankings import SYSTEMS
 from searchlab.web.api.parameters import (
     DOCNO,
     INDEX,
     JUDGE,
     TOPIC_SET,
 )
-from searchlab.web.api.topic_rankings import SYSTEMS
 from searchlab.web.pages.judging import judge_page, judging_forms, pool_page, topic_page
 from searchlab.web.pages.page import Form, Page
 
@@ -56,14 +51,14 @@ ENDPOINTS = (
     Endpoint(
         "POST",
         "/api/judgments/batch",
-        batches.judge_batch,
+        judgment_batch.judge_batch,
         "Grade several documents for one topic or query",
-        (INDEX, batches.JUDGMENTS, JUDGE, judge.ANY_TOPIC_SET, judge.ANY_QID, batches.BATCH_QUERY),
+        (INDEX, judgment_batch.JUDGMENTS, JUDGE, judge.ANY_TOPIC_SET, judge.ANY_QID, judgment_batch.BATCH_QUERY),
     ),
     Endpoint(
         "DELETE",
         "/api/judgments",
-        batches.withdraw_grade,
+        judgment_batch.withdraw_grade,
         "Withdraw the grade of a document",
         (INDEX, TOPIC_SET, pool.QID, DOCNO, JUDGE),
     ),

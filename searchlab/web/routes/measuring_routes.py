@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from searchlab.web.api import (
-    judge,
-    measure,
-)
 from searchlab.web.api.endpoint import Endpoint
+from searchlab.web.api.judging import judge
+from searchlab.web.api.measuring import measure
+from searchlab.web.api.measuring.topic_rankings import SYSTEMS
 from searchlab.web.api.parameters import (
     INDEX,
     JUDGE,
     TOPIC_SET,
 )
-from searchlab.web.api.topic_rankings import SYSTEMS
 from searchlab.web.pages.measuring import measure_page
 from searchlab.web.pages.page import Page
 

@@ -2,15 +2,7 @@
 
 from __future__ import annotations
 
-from searchlab.web.api import (
-    batches,
-    compare,
-    explain,
-    export_results,
-    saved_searches,
-    search,
-    uploads,
-)
+from searchlab.web.api import uploads
 from searchlab.web.api.endpoint import Endpoint
 from searchlab.web.api.parameters import (
     DOCNO,
@@ -27,6 +19,7 @@ from searchlab.web.api.parameters import (
     SYSTEM,
     K,
 )
+from searchlab.web.api.search import compare, explain, export_results, saved_searches, search, search_batch
 from searchlab.web.pages.page import Form, Page
 from searchlab.web.pages.search import search_pages, searches_page
 from searchlab.web.pages.search.upload_page import upload_page
@@ -44,9 +37,9 @@ ENDPOINTS = (
     Endpoint(
         "POST",
         "/api/search/batch",
-        batches.search_batch,
+        search_batch.search_batch,
         "The best documents for each of several queries; changes nothing",
-        (batches.QUERIES, INDEX, SYSTEM, K, FILTER, JUDGE),
+        (search_batch.QUERIES, INDEX, SYSTEM, K, FILTER, JUDGE),
         slow=True,
     ),
     Endpoint(

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from searchlab.web.api import (
-    judge,
-    models,
-    train,
-)
 from searchlab.web.api.endpoint import Endpoint
+from searchlab.web.api.judging import judge
 from searchlab.web.api.parameters import (
     INDEX,
     JUDGE,
     TOPIC_SET,
 )
+from searchlab.web.api.training import models, train
 from searchlab.web.pages.page import Form, Page
 from searchlab.web.pages.training import training_forms
 from searchlab.web.pages.training.model_page import model_page

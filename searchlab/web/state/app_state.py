@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from searchlab.judgments.judgment_store import JudgmentStore, judgments_file
-from searchlab.judgments.saved_searches import SavedSearches, searches_file
+from searchlab.judgments.searches.saved_searches import SavedSearches, searches_file
 from searchlab.web.jobs.experiment_jobs import ExperimentJobs
 from searchlab.web.jobs.training_jobs import TrainingJobs
 from searchlab.web.limits import Limits

@@ -6,7 +6,7 @@ from functools import cached_property
 from pathlib import Path
 
 from searchlab.judgments.judgment_store import JudgmentStore
-from searchlab.judgments.saved_searches import SavedSearches
+from searchlab.judgments.searches.saved_searches import SavedSearches
 from searchlab.web.state.app_state import AppState
 from searchlab.web.state.open_index import OpenIndex
 

@@ -13,13 +13,7 @@ from searchlab.rankers.model_store.default_ranker import (
     require_default_ranker,
     write_default_ranker,
 )
-from searchlab.records import Document
-
-DOCUMENTS = [
-    Document("both", "alpha beta", "alpha beta gamma"),
-    Document("often", "", "alpha alpha alpha delta"),
-    Document("gamma", "", "gamma delta beta"),
-]
+from tests.rankers.model_store.three_documents import DOCUMENTS
 
 
 @pytest.fixture

@@ -79,7 +79,7 @@ def judgments_export_command(
 
     Qrels have lines of qid, 0, docno and grade; topics have lines of qid, tab and text.
     """
-    from searchlab.judgments.trec_exchange import format_qrels, format_topics
+    from searchlab.judgments.exchange.trec_exchange import format_qrels, format_topics
 
     if what not in EXPORTS:
         raise unknown_name("export", what, EXPORTS)
@@ -167,7 +167,7 @@ def judgments_backup_command(
 
     The copy is one consistent state, and is verified.
     """
-    from searchlab.judgments.judgment_backup import back_up
+    from searchlab.judgments.storage.judgment_backup import back_up
 
     with _open_store(choose_index(index)) as store:
         print(back_up(store.path, None if output is None else Path(output)))
@@ -184,7 +184,7 @@ def judgments_restore_command(
 
     The replaced file is kept beside it.
     """
-    from searchlab.judgments.judgment_backup import restore_judgments
+    from searchlab.judgments.storage.judgment_backup import restore_judgments
 
     with _open_store(choose_index(index)) as store:
         path = store.path

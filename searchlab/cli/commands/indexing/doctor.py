@@ -41,8 +41,8 @@ def doctor_command(
 
 def _examine_index(index: str | None, cluster: str | None) -> None:
     from searchlab.features.artefact_checks import examine_artefacts
-    from searchlab.judgments.judgment_backup import examine_judgments
     from searchlab.judgments.judgment_store import judgments_file
+    from searchlab.judgments.storage.judgment_backup import examine_judgments
 
     folder = choose_index(index)
     with open_cluster(cluster) as connected, stage_bar() as progress:

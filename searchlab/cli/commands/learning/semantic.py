@@ -8,7 +8,7 @@ import typer
 
 from searchlab.cli.app import app
 from searchlab.cli.messages import warn
-from searchlab.cli.options import IndexOption, choose_index
+from searchlab.cli.options import ClusterOption, IndexOption, choose_index, open_cluster
 from searchlab.cli.printing.terminal_text import megabytes, print_line
 from searchlab.cli.progress import stage_bar
 from searchlab.evaluation.number_text import format_count
@@ -22,6 +22,7 @@ def semantic_command(
     update: Annotated[
         bool, typer.Option("--update", help="Keep the dimensions, and only add the documents that came later.")
     ] = False,
+    cluster: ClusterOption = None,
 ) -> None:
     """Compute the latent semantic space of an index.
 
@@ -30,11 +31,11 @@ def semantic_command(
     from searchlab.features.latent_semantics.semantic_space import build_space, update_space
 
     folder = choose_index(index)
-    with stage_bar() as progress:
+    with open_cluster(cluster) as connected, stage_bar() as progress:
         if update:
-            space = update_space(folder, progress=progress)
+            space = update_space(folder, cluster=connected, progress=progress)
         else:
-            space = build_space(folder, dims=dims, seed=seed, progress=progress)
+            space = build_space(folder, dims=dims, seed=seed, cluster=connected, progress=progress)
     size = (
         f"{format_count(space.dims, 'dimension')}, {format_count(space.n_docs, 'document')}, {megabytes(space.n_bytes)}"
     )

@@ -12,7 +12,15 @@ import searchlab
 from searchlab.cli.app import app
 from searchlab.cli.collection_files import read_judged_topics
 from searchlab.cli.messages import note, warn
-from searchlab.cli.options import IndexOption, QrelsOption, TopicIdsOption, TopicsOption, choose_index
+from searchlab.cli.options import (
+    ClusterOption,
+    IndexOption,
+    QrelsOption,
+    TopicIdsOption,
+    TopicsOption,
+    choose_index,
+    open_cluster,
+)
 from searchlab.cli.printing.terminal_text import megabytes, printable
 from searchlab.cli.progress import stage_bar
 from searchlab.cli.search_options import pairs
@@ -114,6 +122,7 @@ def topic_model_command(
             "[default: 0.2]",
         ),
     ] = None,
+    cluster: ClusterOption = None,
 ) -> None:
     """Learn the latent topics of an index, and print their words.
 
@@ -141,7 +150,7 @@ def topic_model_command(
     folder = choose_index(index)
     snapshot = Snapshot(folder)
     address = None if docno is None else snapshot.locate(docno)  # an unknown docno is refused before minutes of work
-    model = _open_or_build(snapshot, name, method, n_topics, seed, rebuild=rebuild)
+    model = _open_or_build(snapshot, name, method, n_topics, seed, rebuild=rebuild, cluster=cluster)
     if train:
         chosen = {"depth": depth, "held_out": held_out}
         _train(
@@ -162,7 +171,14 @@ def topic_model_command(
 
 
 def _open_or_build(
-    snapshot: Snapshot, name: str | None, method: str, n_topics: int | None, seed: int | None, *, rebuild: bool
+    snapshot: Snapshot,
+    name: str | None,
+    method: str,
+    n_topics: int | None,
+    seed: int | None,
+    *,
+    rebuild: bool,
+    cluster: str | None,
 ) -> TopicModel:
     """The topic model of an index; if it has none, it is learnt."""
     from searchlab.topic_models.plsa import DEFAULT_N_TOPICS, DEFAULT_SEED
@@ -181,9 +197,15 @@ def _open_or_build(
                 raise SettingError(f"{model.home}: has {existing}; --rebuild learns it again")
             return model
     n_topics, seed = DEFAULT_N_TOPICS if n_topics is None else n_topics, DEFAULT_SEED if seed is None else seed
-    with stage_bar() as progress:
+    with open_cluster(cluster) as connected, stage_bar() as progress:
         model = searchlab.build_topic_model(
-            snapshot.folder, method=method, n_topics=n_topics, seed=seed, progress=progress, name=name
+            snapshot.folder,
+            method=method,
+            n_topics=n_topics,
+            seed=seed,
+            cluster=connected,
+            progress=progress,
+            name=name,
         )
     documents, size = format_count(model.record.n_docs, "document"), megabytes(model.record.n_bytes)
     note(f"{model.home}: {format_count(n_topics, 'latent topic')} learnt from {documents}, {size}")

@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from searchlab.web.api.judge import agreement, list_set_topics, list_topic_sets
+from searchlab.web.api.judging.judge import agreement, list_set_topics, list_topic_sets
+from searchlab.web.api.judging.pool import list_next_documents
 from searchlab.web.api.parameters import Parameter
-from searchlab.web.api.pool import list_next_documents
 from searchlab.web.pages.page import BrowserSession
 from searchlab.web.pages.plain_words import MERGING
 from searchlab.web.state.open_index import OpenIndex

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from searchlab.web.api import judge
+from searchlab.web.api.judging import judge
 from searchlab.web.api.parameters import Parameter
 from searchlab.web.http_errors import HttpError
 from searchlab.web.pages.page import BrowserSession, page_url

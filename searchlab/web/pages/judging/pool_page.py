@@ -6,9 +6,9 @@ from typing import Any
 
 from searchlab.retrieval.highlight.full_text import mark_all
 from searchlab.retrieval.highlight.snippets import texts_as_json
+from searchlab.web.api.judging.pool import build_pool
 from searchlab.web.api.parameters import Parameter
-from searchlab.web.api.pool import build_pool
-from searchlab.web.api.search import find_stored
+from searchlab.web.api.search.search import find_stored
 from searchlab.web.pages.judging.judge_page import default_systems, topics_with_progress
 from searchlab.web.pages.page import BrowserSession
 from searchlab.web.state.open_index import OpenIndex

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from searchlab.web.api.judging.pool import find_topic
 from searchlab.web.api.parameters import Parameter
-from searchlab.web.api.pool import find_topic
 from searchlab.web.pages.page import BrowserSession, page_url
 from searchlab.web.state.request_state import RequestState
 

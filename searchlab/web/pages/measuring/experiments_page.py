@@ -6,11 +6,11 @@ from typing import Any
 
 from searchlab.experiments.stored_results import FIGURES, StoredExperiment
 from searchlab.rankers.ranker_registry import RANKERS
-from searchlab.web.api import experiments
-from searchlab.web.api.judge import list_topic_sets
+from searchlab.web.api.judging.judge import list_topic_sets
+from searchlab.web.api.measuring import experiments
 from searchlab.web.api.parameters import Parameter
-from searchlab.web.api.search import find_stored
-from searchlab.web.api.train import TRAINABLE_RANKERS
+from searchlab.web.api.search.search import find_stored
+from searchlab.web.api.training.train import TRAINABLE_RANKERS
 from searchlab.web.http_errors import NotFound
 from searchlab.web.jobs.job_journal import list_interrupted, remove_from_journal
 from searchlab.web.pages.judging.judge_page import choose_topic_set, collection_to_import

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from searchlab.web.api.judge import list_topic_sets
-from searchlab.web.api.measure import list_reports, measure_systems
+from searchlab.web.api.judging.judge import list_topic_sets
+from searchlab.web.api.measuring.measure import list_reports, measure_systems
 from searchlab.web.api.parameters import Parameter
 from searchlab.web.pages.judging.judge_page import choose_topic_set, collection_to_import, default_systems
 from searchlab.web.pages.page import BrowserSession

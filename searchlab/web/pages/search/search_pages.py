@@ -10,11 +10,11 @@ from typing import Any
 from searchlab.indexing.snapshot import Snapshot
 from searchlab.retrieval.fields.facets import suited_fields
 from searchlab.retrieval.suggest.title_phrases import frequent_title_phrases
-from searchlab.web.api.compare import RIGHT, compare_systems
-from searchlab.web.api.explain import explain_score
+from searchlab.web.api.measuring.query_measure import find_judged_query
 from searchlab.web.api.parameters import QUERY, Parameter
-from searchlab.web.api.query_measure import find_judged_query
-from searchlab.web.api.search import find_similar, get_document, search_documents
+from searchlab.web.api.search.compare import RIGHT, compare_systems
+from searchlab.web.api.search.explain import explain_score
+from searchlab.web.api.search.search import find_similar, get_document, search_documents
 from searchlab.web.http_errors import to_http_error
 from searchlab.web.pages.page import BrowserSession
 from searchlab.web.state.request_state import RequestState

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from searchlab.web.api import saved_searches
-from searchlab.web.api.saved_searches import list_searches
+from searchlab.web.api.search import saved_searches
+from searchlab.web.api.search.saved_searches import list_searches
 from searchlab.web.pages.page import BrowserSession
 from searchlab.web.state.request_state import RequestState
 

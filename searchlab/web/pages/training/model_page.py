@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from searchlab.rankers.bundle import Bundle
-from searchlab.web.api import models
-from searchlab.web.api.search import system_record
+from searchlab.web.api.search.search import system_record
+from searchlab.web.api.training import models
 from searchlab.web.http_errors import NotFound
 from searchlab.web.pages.page import BrowserSession
 from searchlab.web.pages.training.verdict_charts import make_charts

@@ -7,10 +7,10 @@ from typing import Any
 from searchlab.features.feature_sets import DEFAULT_SET, offered_sets
 from searchlab.rankers.ranker_registry import RANKERS, SEARCH_RANKER
 from searchlab.training.recipe import RECIPES
-from searchlab.web.api import train
-from searchlab.web.api.judge import list_topic_sets
-from searchlab.web.api.models import list_models, read_version
+from searchlab.web.api.judging.judge import list_topic_sets
 from searchlab.web.api.parameters import Parameter
+from searchlab.web.api.training import train
+from searchlab.web.api.training.models import list_models, read_version
 from searchlab.web.jobs.job_journal import list_interrupted
 from searchlab.web.pages.judging.judge_page import choose_topic_set, collection_to_import
 from searchlab.web.pages.page import BrowserSession

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from searchlab.web.api import models, train
+from searchlab.web.api.training import models, train
 from searchlab.web.jobs.job_journal import remove_from_journal
 from searchlab.web.pages.page import BrowserSession, page_url
 from searchlab.web.state.request_state import RequestState

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from searchlab.evaluation.significance import TIE_TOLERANCE
-from searchlab.web.api.models import N_RECALL_POINTS, is_held_out, is_share
+from searchlab.web.api.training.models import N_RECALL_POINTS, is_held_out, is_share
 
 # The size of a plot with two axes, and of the margin for the labels of its axes, in units of its SVG.
 WIDTH, HEIGHT = 320.0, 180.0

@@ -7,7 +7,7 @@ from html.parser import HTMLParser
 
 import pytest
 
-from searchlab.web.api import train as train_api
+from searchlab.web.api.training import train as train_api
 from searchlab.web.pages.judging import judge_page
 from tests.web.pages.judging_client import HOSTILE, RUNNING, current, dots, page, pool, send, split_url, topic, words
 from tests.web.search_client import client_for

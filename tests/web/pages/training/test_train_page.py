@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from searchlab.web.api import train as train_api
+from searchlab.web.api.training import train as train_api
 from searchlab.web.pages.training import train_page
 from tests.web.pages.judging_client import MEANS, RUNNING, page, send, topic, words
 

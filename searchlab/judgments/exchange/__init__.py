@@ -1,0 +1,1 @@
+"""Import and export of topics and judgments: tables and TREC files."""

@@ -1,0 +1,1 @@
+"""The database of judgments: its tables, connections, verification and backup."""

@@ -1,0 +1,1 @@
+"""Topics and topic sets: their rows, changes and the undoing of changes."""

@@ -1,0 +1,1 @@
+"""Judging: topics, judgments, pools, imports and exports of tables."""

@@ -1,0 +1,1 @@
+"""Measuring: measures of systems on topics, and of one ranking on its query."""

@@ -1,0 +1,1 @@
+"""Searching: results, documents, comparisons, explanations, exports, saved searches."""

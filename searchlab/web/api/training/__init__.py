@@ -1,0 +1,1 @@
+"""Training: jobs, models and the default ranker."""

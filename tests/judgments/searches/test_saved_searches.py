@@ -1,0 +1,66 @@
+"""Saved searches: a file beside the index, which survives and is read strictly."""
+
+import pytest
+
+from searchlab.errors import IndexCorrupt, SettingError
+from searchlab.judgments.searches import saved_searches
+from searchlab.judgments.searches.saved_searches import SavedSearch, SavedSearches, searches_file
+
+
+@pytest.fixture
+def path(tmp_path):
+    return searches_file(tmp_path / "it")
+
+
+@pytest.fixture
+def searches(path):
+    return SavedSearches(path)
+
+
+def test_a_saved_search_is_read_again_by_another(searches, path):
+    assert path.name == "it.searches.json"
+    assert searches.list() == ()
+    saved = searches.save(SavedSearch("heart", "heart failure", "bm25", ("year=[1990 TO]",), "year:desc", "ann"))
+    assert saved.made.endswith("+00:00")
+    assert SavedSearches(path).list() == (saved,)
+
+
+def test_the_latest_comes_first_and_a_name_is_used_once(searches):
+    for name, query in [("a", "one"), ("b", "two"), (" a ", "three"), ("", "four  words")]:
+        searches.save(SavedSearch(name, query, "bm25"))
+    assert [(each.name, each.query) for each in searches.list()] == [
+        ("four words", "four  words"),
+        ("a", "three"),
+        ("b", "two"),
+    ]
+    assert searches.delete("a").query == "three"
+    assert [each.name for each in searches.list()] == ["four words", "b"]
+    with pytest.raises(SettingError, match="unknown saved search 'a'"):
+        searches.delete("a")
+
+
+def test_names_and_numbers_are_bounded(searches, monkeypatch):
+    with pytest.raises(SettingError, match="has 101 characters"):
+        searches.save(SavedSearch("x" * 101, "q", "bm25"))
+    monkeypatch.setattr(saved_searches, "MAX_SEARCHES", 1)
+    searches.save(SavedSearch("a", "q", "bm25"))
+    searches.save(SavedSearch("a", "r", "bm25"))
+    with pytest.raises(SettingError, match="delete one first"):
+        searches.save(SavedSearch("b", "q", "bm25"))
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        *("", "[]", "{}", "\x00", "[" * 100_000),
+        '{"format": "x", "searches": []}',
+        '{"format": "searchlab searches 1", "searches": [1]}',
+        '{"format": "searchlab searches 1", "searches": [{"name": "a\\nb"}]}',
+    ],
+)
+def test_a_damaged_file_is_reported_in_one_line_and_not_overwritten(searches, path, content):
+    path.write_text(content)
+    for action in (searches.list, lambda: searches.save(SavedSearch("a", "q", "bm25"))):
+        with pytest.raises(IndexCorrupt, match=r"^it\.searches\.json: no list of saved searches \(.*\)$"):
+            action()
+    assert path.read_text() == content
