@@ -15,6 +15,7 @@ from urllib.parse import parse_qs, quote, unquote, urlsplit
 from starlette.requests import Request
 from starlette.responses import Response
 
+from searchlab.experiments.stored_results import FIGURES
 from searchlab.web.api.endpoint import Endpoint
 from searchlab.web.api.openapi import describe_api
 from searchlab.web.api.parameters import INDEX, JUDGE, OFF, SYNONYMS, Parameter, parse_body, parse_texts
@@ -29,7 +30,7 @@ from searchlab.web.pages.plain_words import plain_system
 from searchlab.web.pages.rendering import WEB_FOLDER, render
 from searchlab.web.pages.workflow import describe_workflow
 from searchlab.web.responses import base_context, encode_json, error_page, json_error, log_error, redirect
-from searchlab.web.state.app_state import AppState
+from searchlab.web.state.app_state import REPORT, AppState
 from searchlab.web.state.open_index import OpenIndex
 from searchlab.web.state.request_state import RequestState
 
@@ -80,18 +81,11 @@ def page_handler(app_state: AppState, pools: ThreadPools, page: Page) -> Handler
 
     async def respond(request: Request) -> Response:
         session, texts = read_session(request), _group(request.query_params.multi_items())
-        problem = None
-        for _ in range(len(page.parameters) + 1):
-            try:
-                html = await _render_page(app_state, pools, page, session, texts, problem)
-                return Response(html, 200 if problem is None else 400, media_type="text/html")
-            except Exception as error:
-                http_error = log_error(app_state, error, request)
-                if http_error.status != 400 or http_error.field not in texts:
-                    break
-                problem = problem or FormProblem(page.path, http_error.field, http_error.message, texts)
-                texts = {name: values for name, values in texts.items() if name != http_error.field}
-        return error_page(app_state, session, http_error, request.query_params)
+        try:
+            html, problem = await _render_page(app_state, pools, page, session, texts)
+        except Exception as error:
+            return error_page(app_state, session, log_error(app_state, error, request), request.query_params)
+        return Response(html, 200 if problem is None else 400, media_type="text/html")
 
     return respond
 
@@ -137,7 +131,7 @@ async def _show_again(
     texts = {name: values for name, values in parse_qs(back.query).items() if name in names}
     texts |= {name: list(problem.entries[name]) for name in (INDEX.name, "topic_set") if problem.entries.get(name)}
     try:
-        html = await _render_page(app_state, pools, page, session, texts, problem)
+        html, _ = await _render_page(app_state, pools, page, session, texts, problem)
     except Exception:
         return None  # the page cannot be shown either: the error is reported without it
     return Response(html, error.status, media_type="text/html")
@@ -149,12 +143,31 @@ async def _render_page(
     page: Page,
     session: BrowserSession,
     texts: Mapping[str, Sequence[str]],
+    problem: FormProblem | None = None,
+) -> tuple[str, FormProblem | None]:
+    """A page without those parameters that are wrong; the problem is the given one, or that of the first of them."""
+    while True:
+        try:
+            return await _render_now(app_state, pools, page, session, texts, problem), problem
+        except HttpError as error:
+            if error.status != 400 or error.field not in texts:
+                raise
+            problem = problem or FormProblem(page.path, error.field, error.message, texts)
+            texts = {name: values for name, values in texts.items() if name != error.field}
+
+
+async def _render_now(
+    app_state: AppState,
+    pools: ThreadPools,
+    page: Page,
+    session: BrowserSession,
+    texts: Mapping[str, Sequence[str]],
     problem: FormProblem | None,
 ) -> str:
     parsed = page.prepare(parse_texts(page.parameters, texts, strict=False))
     state, index, values = _take_state(app_state, parsed)
 
-    def render_now() -> str:
+    def work() -> str:
         shown, given = parsed, values
         if "system" in shown and not any(texts.get("system", ())):
             shown, given = (each | {"system": state.index.default_system} for each in (shown, given))
@@ -166,7 +179,7 @@ async def _render_page(
 
     pool = choose_pool(values, heavy=page.heavy, slow=page.slow)
     kind = _kind_of_work(page, index, values) if page.brief and state.take_open_index() else None
-    return await pools.run(render_now, pool, kind)
+    return await pools.run(work, pool, kind)
 
 
 def _systems_in_words(index: OpenIndex) -> list[dict[str, str]]:
@@ -214,25 +227,43 @@ def judge_name_handler(app_state: AppState) -> Handler:
 
 
 def report_handler(app_state: AppState, pools: ThreadPools) -> Handler:
-    """Serves the reports of experiments, by the names found in the folder of reports."""
-
-    def read(name: str) -> bytes:
-        path = app_state.reports.get(name)
-        if path is None:
-            raise NotFound(f"there is no report {name[:60]!r}")
-        try:
-            return path.read_bytes()
-        except OSError as error:
-            raise NotFound(f"the report {name[:60]!r} cannot be read ({error.strerror})") from None
+    """Serves the reports of experiments, by the names found in the folders of reports."""
 
     async def respond(request: Request) -> Response:
         try:
-            report = await pools.run(lambda: read(request.path_params["name"]))
+            report = await pools.run(lambda: _read_result(app_state, request.path_params["name"]))
         except Exception as error:
             return error_page(app_state, read_session(request), log_error(app_state, error, request))
         return Response(report, media_type="text/html", headers={"content-security-policy": REPORT_POLICY})
 
     return respond
+
+
+def figure_handler(app_state: AppState, pools: ThreadPools) -> Handler:
+    """Serves the figures of experiments, which have their styles, and no scripts."""
+
+    async def respond(request: Request) -> Response:
+        name, figure = (request.query_params.get(key, "") for key in ("name", "figure"))
+        try:
+            if figure not in FIGURES:
+                raise NotFound(f"there is no figure {figure[:60]!r}")
+            drawing = await pools.run(lambda: _read_result(app_state, name, f"{figure}.svg"))
+        except Exception as error:
+            return error_page(app_state, read_session(request), log_error(app_state, error, request))
+        return Response(drawing, media_type="image/svg+xml", headers={"content-security-policy": REPORT_POLICY})
+
+    return respond
+
+
+def _read_result(app_state: AppState, name: str, file: str = REPORT) -> bytes:
+    """A file of the results of an experiment, by default its report."""
+    path = app_state.reports.get(name)
+    if path is None:
+        raise NotFound(f"there is no report {name[:60]!r}")
+    try:
+        return path.with_name(file).read_bytes()
+    except OSError as error:
+        raise NotFound(f"the report {name[:60]!r} cannot be read ({error.strerror})") from None
 
 
 def static_handler() -> Handler:

@@ -35,8 +35,9 @@ def encode_json(answer: Any) -> str:
 
 
 def json_error(error: HttpError) -> Response:
-    """An error as JSON."""
-    return Response(json.dumps({"error": error.message}), error.status, _retry_header(error), "application/json")
+    """An error as JSON, with the parameter that it is about if there is one."""
+    record = {"error": error.message} | ({"field": error.field} if error.field else {})
+    return Response(json.dumps(record), error.status, _retry_header(error), "application/json")
 
 
 def error_page(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from searchlab.experiments.stored_results import experiments_folder
 from searchlab.judgments.judgment_store import JudgmentStore, judgments_file
 from searchlab.judgments.searches.saved_searches import SavedSearches, searches_file
 from searchlab.web.jobs.experiment_jobs import ExperimentJobs
@@ -65,10 +66,10 @@ class AppState:
 
     @property
     def reports(self) -> dict[str, Path]:
-        """The reports of experiments that exist now, by the names of their folders."""
-        if self.reports_folder is None:
-            return {}
-        return {path.parent.name: path for path in sorted(self.reports_folder.glob(f"*/{REPORT}"))}
+        """The reports that exist now, by the names of their folders beside the indexes and in the folder of reports."""
+        folders = [experiments_folder(self.indexes.folder(name)) for name in self.indexes.names]
+        folders += [] if self.reports_folder is None else [self.reports_folder]
+        return {path.parent.name: path for folder in folders for path in sorted(folder.glob(f"*/{REPORT}"))}
 
     def close(self) -> None:
         """End all background work, and close files."""

@@ -12,8 +12,8 @@ import pytest
 
 from searchlab import extensions
 from searchlab.rankers.bundle import load_bundle
-from searchlab.web.jobs.training_jobs import TRAINING_COMMAND, TrainingJobs
 from searchlab.web.jobs.task_process import NICENESS, ProgressWriter
+from searchlab.web.jobs.training_jobs import TRAINING_COMMAND, TrainingJobs
 from searchlab.web.jobs.training_process import TrainingTask
 from tests.web.judged_app import N_TOPICS, title_documents, title_grades
 

@@ -74,17 +74,17 @@ def list_experiments(state: RequestState) -> dict[str, Any]:
 
 def find_experiments(state: RequestState) -> dict[str, StoredExperiment]:
     """The experiments of the index that can be read, by name: those beside it, and those in the folder of reports."""
-    folders = [path.parent for path in sorted(experiments_folder(state.index.folder).glob(f"*/{MANIFEST}"))]
-    folders += [path.parent for path in state.reports.values()]
     found: dict[str, StoredExperiment] = {}
-    for folder in folders:
+    for name, path in state.reports.items():
+        if not (path.parent / MANIFEST).is_file():
+            continue  # a report of another kind
         try:
-            experiment = read_experiment(folder)
+            experiment = read_experiment(path.parent)
         except SearchlabError as error:
             log.warning("an experiment is not listed: %s", error)
             continue
         if experiment.index == state.index.name:
-            found.setdefault(experiment.name, experiment)
+            found[name] = experiment
     return found
 
 
@@ -126,8 +126,11 @@ def start_experiment(
         raise HttpError(400, f"{len(topics):,} topics, expected at most {MAX_TRAINING_TOPICS:,}", field="topic_set")
     _check(systems, rankers, measures)
     names = [parse_measure(name).name for name in measures]
-    shown = " ".join(title.split()) or f"{topic_set}: {', '.join([*systems, *rankers])}"
-    key = json.dumps([judgments_fingerprint(topics, qrels), *map(list, (systems, rankers, names))])
+    shown = (
+        " ".join(title.split())
+        or f"{topic_set}: {', '.join([*(plan_scorer(each).name for each in systems), *rankers])}"
+    )
+    key = json.dumps([index.name, judgments_fingerprint(topics, qrels), *map(list, (systems, rankers, names))])
     name = f"{make_slug(topic_set)[:40] or 'experiment'}-{hashlib.sha256(key.encode()).hexdigest()[:8]}"
     output = experiments_folder(index.folder) / name
     if name in find_experiments(state):
@@ -137,6 +140,11 @@ def start_experiment(
         folder, str(output.absolute()), shown, topic_set, topics, qrels, tuple(systems), tuple(rankers), tuple(names)
     )
     return state.experiment_jobs.start(index.name, name, task).to_json()
+
+
+def list_jobs(state: RequestState) -> dict[str, Any]:
+    """The experiment jobs since the start of the server, the latest first."""
+    return {"jobs": [job.to_json() for job in state.experiment_jobs.list()]}
 
 
 def cancel_experiment(state: RequestState, *, id: str) -> dict[str, Any]:
