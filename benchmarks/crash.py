@@ -44,10 +44,12 @@ from report import table
 
 from searchlab.analysis.analyzer import AnalysisSettings
 from searchlab.errors import IndexMissing
-from searchlab.indexing.building import merge as merging
 from searchlab.indexing.building import workers
-from searchlab.indexing.building.indexer import build_index, delete, merge
+from searchlab.indexing.building.deletion import delete
+from searchlab.indexing.building.indexer import build_index
 from searchlab.indexing.checking.index_doctor import examine
+from searchlab.indexing.merging import merge as merging
+from searchlab.indexing.merging.merge import merge
 from searchlab.indexing.snapshot import Snapshot
 from searchlab.indexing.storage.layout import MANIFEST, SHARD_PREFIX, WRITER_LOCK
 from searchlab.records import Document

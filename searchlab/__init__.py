@@ -52,11 +52,11 @@ if TYPE_CHECKING:
     from searchlab.features.query_context import QueryCandidates as QueryCandidates
     from searchlab.features.user_defined.custom_features import feature as feature
     from searchlab.features.user_defined.external_features import external_feature as external_feature
-    from searchlab.indexing.building.indexer import BuildSummary as BuildSummary
-    from searchlab.indexing.building.indexer import delete as delete
+    from searchlab.indexing.building.build_summary import BuildSummary as BuildSummary
+    from searchlab.indexing.building.deletion import delete as delete
     from searchlab.indexing.building.indexer import index as index
-    from searchlab.indexing.building.indexer import merge as merge
     from searchlab.indexing.checking.index_doctor import examine as examine
+    from searchlab.indexing.merging.merge import merge as merge
     from searchlab.mixtures.weights import read_weights as read_weights
     from searchlab.rankers.bundle import Bundle as Bundle
     from searchlab.rankers.bundle import load_bundle as load_bundle
@@ -136,8 +136,11 @@ _HOMES = {
     "searchlab.features.query_context": "QueryCandidates",
     "searchlab.features.user_defined.custom_features": "feature",
     "searchlab.features.user_defined.external_features": "external_feature",
-    "searchlab.indexing.building.indexer": "BuildSummary delete index merge",
+    "searchlab.indexing.building.build_summary": "BuildSummary",
+    "searchlab.indexing.building.deletion": "delete",
+    "searchlab.indexing.building.indexer": "index",
     "searchlab.indexing.checking.index_doctor": "examine",
+    "searchlab.indexing.merging.merge": "merge",
     "searchlab.scorers.registry": "make_scorer",
     "searchlab.mixtures.weights": "read_weights",
     "searchlab.scorers.plsa": "PLSA",

@@ -24,6 +24,7 @@ def one_thread() -> Iterator[None]:
     global _n_within, _limit
     with _lock:
         if not _n_within:
+            _take_control()
             _limit = _libraries().limit(limits=1)
         _n_within += 1
     try:
@@ -32,6 +33,7 @@ def one_thread() -> Iterator[None]:
         with _lock:
             _n_within -= 1
             if not _n_within:
+                _take_control()
                 _limit.restore_original_limits()
                 _limit = None
 
@@ -48,8 +50,23 @@ def use_blas_threads(n_threads: int) -> Iterator[None]:
     """Let matrix products use this many threads within a `with` block."""
     import scipy.linalg  # noqa: F401  (a library that is loaded within would have its own number)
 
-    with _libraries().limit(limits=n_threads):
+    with _lock:
+        _take_control()
+        limit = _libraries().limit(limits=n_threads)
+    try:
         yield
+    finally:
+        with _lock:
+            _take_control()
+            limit.restore_original_limits()
+
+
+def _take_control() -> None:
+    """Let this thread set the number: recent versions of threadpoolctl ignore all but the first that did."""
+    from threadpoolctl import OpenBLASController
+
+    if release := getattr(OpenBLASController, "clear_controlling_thread", None):
+        release(force=True)
 
 
 def _libraries() -> Any:

@@ -8,6 +8,7 @@
     │   └── DuplicateError     two documents or topics with the same name
     ├── SettingError         an unknown name or a value out of range
     ├── ClusterError         a cluster cannot be reached, or cannot do the work
+    │   └── ClusterTimeout     workers have not answered in time
     └── StoreError           an index on disk
         ├── IndexMissing       there is no index
         ├── IndexCorrupt       a file is missing, truncated or altered
@@ -77,6 +78,10 @@ class SettingError(SearchlabError):
 
 class ClusterError(SearchlabError):
     """A cluster that cannot be reached, or whose workers cannot do the work."""
+
+
+class ClusterTimeout(ClusterError):
+    """Workers that have not answered in time."""
 
 
 class StoreError(SearchlabError):

@@ -16,7 +16,7 @@ import pytest
 from searchlab.analysis.languages import LANGUAGES
 from searchlab.analysis.stemmers import STEMMERS
 from searchlab.corpus import DOCUMENT_FORMATS, TOPIC_FORMATS
-from searchlab.indexing.building.duplicates import DUPLICATE_RULES
+from searchlab.indexing.deduplication.duplicates import DUPLICATE_RULES
 from searchlab.indexing.storage.columns import NGRAMS, STREAMS
 from searchlab.mixtures.latent_topic_training import DEFAULT_MCE
 from searchlab.mixtures.weight_training import PER_DOCUMENT_MCE, SHARED_MCE

@@ -74,6 +74,14 @@ ClusterOption = Annotated[
         envvar="SEARCHLAB_CLUSTER",
     ),
 ]
+DivideOption = Annotated[
+    str,
+    typer.Option(
+        "--divide",
+        metavar="auto|topics|shards",
+        help="What the workers of a cluster divide: topics, if each can hold the whole index, or its shards",
+    ),
+]
 TagOption = Annotated[str | None, typer.Option("--tag", metavar="NAME", help="The run's name in its last column")]
 DialectOption = Annotated[
     str,

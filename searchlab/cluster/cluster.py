@@ -32,7 +32,7 @@ from searchlab.cluster.worker_checks import (
     different_version,
     installed_versions,
 )
-from searchlab.errors import ClusterError, ClusterWarning, SearchlabError, SettingError, warn_caller
+from searchlab.errors import ClusterError, ClusterTimeout, ClusterWarning, SearchlabError, SettingError, warn_caller
 from searchlab.extensions import load_extensions, loaded_extensions
 
 if TYPE_CHECKING:
@@ -59,6 +59,8 @@ class Cluster:
         self._processes: LocalProcesses | None = None
         self._client: Client | None = None
         self._depth = 0
+        # Calls that are not finished, of all threads.
+        self._under_way: dict[int, list[Future]] = {}
 
     def __repr__(self) -> str:
         return f"Cluster({self.address.text!r})"
@@ -136,6 +138,13 @@ class Cluster:
         with self._report_loss("the scheduler is lost"):
             return tuple(sorted(self.client.nthreads()))
 
+    @property
+    def smallest_memory(self) -> int | None:
+        """The bytes of memory that the worker with the least of it may use; None if no worker has a limit."""
+        with self._report_loss("the scheduler is lost"):
+            workers = self.client.scheduler_info()["workers"].values()
+        return min((worker["memory_limit"] for worker in workers if worker["memory_limit"]), default=None)
+
     def check_sources(self, paths: Iterable[Path]) -> None:
         """Raise ClusterError unless all workers see these files and folders as they are here."""
         check_sources(self._ask_all, paths)
@@ -160,6 +169,7 @@ class Cluster:
         calls: Sequence[tuple[Any, ...]],
         *,
         places: Sequence[str] | None = None,
+        workers: Sequence[str] | None = None,
         on_done: Callable[[int, T], None] = lambda n_done, result: None,
         seconds: float | None = None,
     ) -> list[T]:
@@ -169,7 +179,7 @@ class Cluster:
         other arguments see `finish`.
         """
         results: dict[int, T] = {}
-        for number, result in self.finish(function, calls, places=places, seconds=seconds):
+        for number, result in self.finish(function, calls, places=places, workers=workers, seconds=seconds):
             results[number] = result
             on_done(len(results), result)
         return [results[number] for number in range(len(calls))]
@@ -180,13 +190,15 @@ class Cluster:
         calls: Sequence[tuple[Any, ...]],
         *,
         places: Sequence[str] | None = None,
+        workers: Sequence[str] | None = None,
         seconds: float | None = None,
     ) -> Iterator[tuple[int, T]]:
         """The number of each call and the result of `function(*call)`, as they are finished.
 
         If calls fail, the error of the first of them in their order is raised, whichever failed first. Calls with the
-        same of the `places` go to the same worker if they can, so that what it has read stays in its memory. After
-        `seconds` it is an error that some are not finished. Calls that are not finished when the iteration ends, for
+        same of the `places` go to the same worker if they can, so that what it has read stays in its memory; `workers`
+        names that worker for each call, by its address. If it is lost, another one takes its calls. After `seconds` it
+        is a ClusterTimeout that some are not finished. Calls that are not finished when the iteration ends, for
         whatever reason, are cancelled.
         """
         from distributed import as_completed
@@ -196,7 +208,11 @@ class Cluster:
         done: set[int] = set()
         with self._report_loss("the scheduler is lost"):
             try:
-                futures = self._submit(function, calls, places)
+                if places is not None:
+                    there = self.workers
+                    workers = [choose_worker(place, there) for place in places] if there else None
+                futures = self._submit(function, calls, workers)
+                self._under_way[id(futures)] = futures
                 numbers = {future.key: number for number, future in enumerate(futures)}
                 finished = as_completed(
                     futures, loop=self.client.loop, with_results=True, raise_errors=False, timeout=seconds
@@ -215,20 +231,31 @@ class Cluster:
                             yield number, answer
                     if failures and done.issuperset(range(min(failures))):
                         raise failures[min(failures)]
+            except TimeoutError:
+                if seconds is None:
+                    raise
+                found = f"{len(calls) - len(done)} of {len(calls)} tasks were not finished within {seconds:g} s"
+                raise ClusterTimeout(f"cluster {self.address.text}: {found}") from None
             finally:
+                self._under_way.pop(id(futures), None)
                 # Of finished calls this releases the results.
                 with suppress(Exception):
                     self.client.cancel(futures, force=True)
 
+    def cancel(self) -> None:
+        """Cancel all calls that are under way, in whatever thread; who waits for them gets a ClusterError."""
+        for futures in list(self._under_way.values()):
+            with suppress(Exception):
+                self.client.cancel(futures, force=True)
+
     def _submit(
-        self, function: Callable[..., T], calls: Sequence[tuple[Any, ...]], places: Sequence[str] | None
+        self, function: Callable[..., T], calls: Sequence[tuple[Any, ...]], workers: Sequence[str] | None
     ) -> list[Future]:
         name = f"{function.__name__}-{secrets.token_hex(4)}"
         settings = TaskSettings(loaded_extensions(), count_blas_threads(), installed_versions())
-        workers = self.workers if places is not None else ()
         futures = []
         for number, call in enumerate(calls):
-            preferred = choose_worker(places[number], workers) if places is not None and workers else None
+            preferred = None if workers is None else workers[number]
             futures.append(
                 self.client.submit(
                     run_task,
@@ -319,11 +346,18 @@ def _error_of(future: Future) -> Exception:
 
 
 def choose_worker(place: str, workers: Sequence[str]) -> str:
-    """The worker of a place: the one with the highest hash of both, so that few places move when workers change.
+    """The worker of a place: the first of `rank_workers`."""
+    return rank_workers(place, workers)[0]
+
+
+def rank_workers(place: str, workers: Sequence[str]) -> list[str]:
+    """The workers in the order in which a place prefers them, by a hash of both: few places move when workers change.
 
     Thaler & Ravishankar, Using name-based mappings to increase hit rates, IEEE/ACM ToN 1998.
     """
-    return max(workers, key=lambda worker: hashlib.blake2b(f"{place}\0{worker}".encode(), digest_size=8).digest())
+    return sorted(
+        workers, key=lambda worker: hashlib.blake2b(f"{place}\0{worker}".encode(), digest_size=8).digest(), reverse=True
+    )
 
 
 def as_cluster(cluster: Cluster | str | Path) -> Cluster:

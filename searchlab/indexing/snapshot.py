@@ -137,6 +137,11 @@ class Snapshot:
                     counts[name] += len(docs) if shard.live is None else int(np.count_nonzero(shard.live[docs]))
         return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
 
+    @property
+    def shard_numbers(self) -> Array:
+        """The number of each shard in the whole index; here they are all."""
+        return np.arange(len(self.shards))
+
     def close(self) -> None:
         """Unlock the shards; a writer may then remove those that its manifest does not name."""
         for shard in self.shards:
@@ -328,7 +333,7 @@ class Snapshot:
             try:
                 tfs = column.tfs[postings][shard.live[column.docs[postings]]]
             except IndexError:
-                raise IndexCorrupt(f"{shard.folder}: {stream}.docs is damaged; {REBUILD}") from None
+                raise IndexCorrupt(f"{shard.folder}: the postings of {stream} are damaged; {REBUILD}") from None
             doc_freq += len(tfs)
             term_count += int(tfs.sum(dtype=np.int64))
             max_tf = max(max_tf, int(tfs.max()) if len(tfs) else 0)
@@ -355,6 +360,16 @@ class Snapshot:
         """The ranks of documents, given by shard index and number, in the order of all docnos."""
         ranks: Array = docs if len(self.shards) == 1 else self.all_docno_ranks[self._shard_starts[shards] + docs]
         return ranks
+
+    def docnos_of(self, shards: Array, docs: Array) -> list[str]:
+        """The docnos of documents, given by shard index and number."""
+        names = np.empty(len(docs), object)
+        with self.report_damage():
+            for shard_index, shard in enumerate(self.shards):
+                rows = np.flatnonzero(shards == shard_index)
+                names[rows] = shard.columns.docnos.take(docs[rows])
+        docnos: list[str] = names.tolist()
+        return docnos
 
     def locate(self, docno: str) -> tuple[int, int]:
         """The shard index of a document and its number in the shard."""

@@ -44,7 +44,15 @@ from searchlab.judgments.topics.topic_editing import TopicEditor
 from searchlab.judgments.topics.topic_rows import add_topic_row, find_topic_row, require_known_topics, resolve_topic
 from searchlab.records import Judgments, Topic
 
-__all__ = ["ImportSummary", "Judgment", "JudgmentStore", "TopicSetSummary", "TopicSummary", "judgments_file"]
+__all__ = [
+    "GradedDocument",
+    "ImportSummary",
+    "Judgment",
+    "JudgmentStore",
+    "TopicSetSummary",
+    "TopicSummary",
+    "judgments_file",
+]
 
 _IN_TOPIC_SET = "last.topic IN (SELECT topic FROM current_topics WHERE set_name = ?)"
 
@@ -60,6 +68,20 @@ class Judgment:
     grade: int | None
     note: str
     when: str
+
+
+@dataclass(frozen=True, slots=True)
+class GradedDocument:
+    """A document with the grade to give it: None withdraws the judgment. The note None keeps the note."""
+
+    docno: str
+    grade: int | None
+    note: str | None = None
+
+    def checked(self) -> GradedDocument:
+        """The same; an error if something of it cannot be stored."""
+        grade = None if self.grade is None else check_grade(self.grade)
+        return GradedDocument(check_docno(self.docno), grade, None if self.note is None else check_note(self.note))
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,22 +188,34 @@ class JudgmentStore:
         The grade None withdraws the judgment. The note None keeps the note. A call that changes nothing adds no act, so
         that `undo` always has a visible effect.
         """
-        check_docno(docno)
+        return self.judge_all(topic_set, qid, [GradedDocument(docno, grade, note)], judge=judge)[0]
+
+    def judge_all(self, topic_set: str, qid: str, documents: Iterable[GradedDocument], *, judge: str) -> list[Judgment]:
+        """Grade several documents for a topic: all of them or, if anything is wrong, none.
+
+        Each is an act of its own, which `undo` undoes by itself.
+        """
         check_judge(judge)
-        grade = None if grade is None else check_grade(grade)
-        note = None if note is None else check_note(note)
+        checked = [document.checked() for document in documents]
         with self._database.writing() as connection:
             row = find_topic_row(connection, topic_set, qid)
             if row is None:
                 raise SettingError(f"no topic {excerpt(qid)} in the topic set {excerpt(topic_set)}; add it first")
-            last = _last_act(connection, row[0], docno, judge)
-            old_note = last[1] if last else ""
-            new = (grade, old_note if note is None else note)
-            if new == (last[:2] if last else (None, "")):
-                return Judgment(topic_set, qid, docno, judge, *new, last[2] if last else _now())
-            when = _now()
-            connection.execute(_INSERT_ACT, (row[0], docno, judge, *new, when, False))
-        return Judgment(topic_set, qid, docno, judge, *new, when)
+            return [_add_act(connection, row[0], (topic_set, qid), document, judge) for document in checked]
+
+    def judge_query(
+        self, topic_set: str, text: str, documents: Iterable[GradedDocument], *, judge: str
+    ) -> list[Judgment]:
+        """Grade several documents for the topic of a set with a text, which is added; all of it or nothing."""
+        check_judge(judge)
+        topic_set, text = check_topic_set(topic_set), check_text(text)
+        checked = [document.checked() for document in documents]
+        with self._database.writing() as connection:
+            qid, text = resolve_topic(connection, topic_set, text)
+            add_topic_row(connection, topic_set, qid, text, _now())
+            row = find_topic_row(connection, topic_set, qid)
+            assert row is not None  # it was added
+            return [_add_act(connection, row[0], (topic_set, qid), document, judge) for document in checked]
 
     def undo(self, judge: str, topic_set: str | None = None, qid: str | None = None) -> Judgment | None:
         """Undo the last act of a judge that is not undone yet, and return it; the judgment before it is current again.
@@ -312,6 +346,20 @@ _INSERT_ACT = "INSERT INTO acts (topic, docno, judge, grade, note, made, importe
 
 def _now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def _add_act(
+    connection: sqlite3.Connection, topic: int, of: tuple[str, str], document: GradedDocument, judge: str
+) -> Judgment:
+    """Add an act on a topic, unless it would change nothing; `of` are its topic set and qid."""
+    last = _last_act(connection, topic, document.docno, judge)
+    old_note = last[1] if last else ""
+    new = (document.grade, old_note if document.note is None else document.note)
+    if new == (last[:2] if last else (None, "")):
+        return Judgment(*of, document.docno, judge, *new, last[2] if last else _now())
+    when = _now()
+    connection.execute(_INSERT_ACT, (topic, document.docno, judge, *new, when, False))
+    return Judgment(*of, document.docno, judge, *new, when)
 
 
 def _where(topic_set: str, qid: str | None, judge: str | None) -> tuple[str, list[str]]:

@@ -110,6 +110,10 @@ class Reranker:
         """The ranker of the model."""
         return f"rerank({self.bundle.label})"
 
+    def over(self, engine: SearchEngine) -> Reranker:
+        """The same model over another engine of the same index."""
+        return Reranker(engine, self.bundle, self.external, self.topics)
+
     def learnt_from(self, topics: Sequence[Topic]) -> set[str]:
         """The qids of those topics that the model was trained on, as far as its file records them."""
         known = self.bundle.known_topics(topics, self.engine.snapshot.folder.name, lambda: ())

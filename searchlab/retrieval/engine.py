@@ -18,17 +18,18 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from copy import copy
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from searchlab.corpus import Run
 from searchlab.errors import StoreError, unknown_name
 from searchlab.indexing.snapshot import Snapshot
+from searchlab.indexing.snapshot_part import SnapshotPart
 from searchlab.records import Document
 from searchlab.retrieval.expansion import as_expansion
 from searchlab.retrieval.fields.matches import Marks, Matches, mark_documents
@@ -58,6 +59,21 @@ MAX_OPEN_ENGINES = 4
 
 # Some documents of a shard, and their scores.
 ScoredDocuments = tuple[Array, Array]
+
+
+class BestDocuments(NamedTuple):
+    """The best documents of a search, best first: their shards, their numbers there, and their scores.
+
+    `docnos` is None if they have not been read.
+    """
+
+    shards: Array
+    docs: Array
+    scores: Array
+    docnos: list[str] | None = None
+
+
+NOTHING_FOUND = BestDocuments(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0), [])
 
 
 class SearchEngine:
@@ -95,6 +111,17 @@ class SearchEngine:
         twin = object.__new__(type(self))
         vars(twin).update(vars(self))
         return twin
+
+    def part(self, shard_numbers: Sequence[int]) -> SearchEngine:
+        """An engine over some shards that scores as this one does, by the statistics of all of them.
+
+        It shares the open index; queries must have been parsed by an engine of the whole index.
+        """
+        part = copy(self)
+        part.snapshot = SnapshotPart(self.snapshot, shard_numbers)
+        part.reader = IndexReader(part.snapshot, self.reader.statistics)
+        part._threads, part._known_docno_ranks = threading.local(), np.zeros(0, np.uint32)
+        return part
 
     @property
     def has_synonyms(self) -> bool:
@@ -162,29 +189,32 @@ class SearchEngine:
             parsed = self._read_query(query, stream, syntax)
             limit = len(self) if k is None else min(int(k), len(self))
             if order_by is None:
-                columns = self._best(parsed, limit, scorer, stream, wanted)
+                best = self.find_best(parsed, limit, scorer, stream, wanted)
             else:
-                columns = self._first_in_order(order_by, parsed, limit, scorer, stream, wanted)
+                best = self._first_in_order(order_by, parsed, limit, scorer, stream, wanted)
         seconds = time.perf_counter() - began
-        n_found = len(columns[0])
+        n_found = len(best.docs)
         found_all = n_found < limit or limit == len(self)
         request = parsed, scorer, stream, wanted
         search_fields = partial(find_other_fields, self, *request)
         if found_all:
-            mark = partial(mark_documents, self.snapshot, *columns[:2])
+            mark = partial(mark_documents, self.snapshot, best.shards, best.docs)
             matches = Matches(lambda: n_found, mark, search_fields)
         else:
-            count, mark = partial(self._count_matches, *request), partial(self._mark_matches, *request)
+            count, mark = partial(self.count_matches, *request), partial(self.mark_matches, *request)
             matches = Matches(count, mark, search_fields)
         if parsed is not query:
             warn_of_remarks(parsed)
-        return Hits(self.snapshot, parsed, *columns, seconds, compiled=self.compiled, matches=matches)
+        columns = best.shards, best.docs, best.scores
+        return Hits(
+            self.snapshot, parsed, *columns, seconds, docnos=best.docnos, compiled=self.compiled, matches=matches
+        )
 
     def _first_in_order(
         self, order: SortOrder, query: Query, limit: int, scorer: Scorer, stream: str, filters: tuple[Filter, ...]
-    ) -> tuple[Array, Array, Array]:
+    ) -> BestDocuments:
         """The first of all documents that match, in the order of a field; equal values by score and docno."""
-        marks = self._mark_matches(query, scorer, stream, filters)
+        marks = self.mark_matches(query, scorer, stream, filters)
         found = [np.flatnonzero(marked) for marked in marks]
         shards = np.repeat(np.arange(len(found)), [len(each) for each in found])
         docs = np.concatenate([np.zeros(0, np.int64), *found])
@@ -193,18 +223,23 @@ class SearchEngine:
             # Only these can be among the first: all that precede the last of them, and its equals.
             first = np.flatnonzero(values >= np.partition(values, -limit)[-limit])
             shards, docs, values = shards[first], docs[first], values[first]
-        scoring = self.reader.bind(scorer, stream).prepare(query)
-        scores = np.zeros(len(docs))
-        for shard_index in range(self.reader.n_shards):
-            rows = np.flatnonzero(shards == shard_index)
-            scores[rows] = scoring.score(shard_index, docs[rows])
+        scores = self.score_documents(query, scorer, stream, shards, docs)
         if limit < len(docs):
             last = values == values.min()
             n_wanted = limit - int(np.count_nonzero(~last))
             kept = np.flatnonzero(~last | (scores >= np.partition(scores[last], -n_wanted)[-n_wanted]))
             shards, docs, scores, values = shards[kept], docs[kept], scores[kept], values[kept]
         rows = np.lexsort((-self._docno_ranks(shards, docs).astype(np.int64), -scores, -values))[:limit]
-        return shards[rows], docs[rows], scores[rows]
+        return BestDocuments(shards[rows], docs[rows], scores[rows])
+
+    def score_documents(self, query: Query, scorer: Scorer, stream: str, shards: Array, docs: Array) -> Array:
+        """The scores of documents, given by shard and number, those of each shard in ascending order."""
+        scoring = self.reader.bind(scorer, stream).prepare(query)
+        scores = np.zeros(len(docs))
+        for shard_index in range(self.reader.n_shards):
+            rows = np.flatnonzero(shards == shard_index)
+            scores[rows] = scoring.score(shard_index, docs[rows])
+        return scores
 
     def search_many(
         self,
@@ -218,16 +253,20 @@ class SearchEngine:
         filters: Filters = (),
         jobs: int | None = None,
         cluster: Cluster | str | None = None,
+        divide: str = "auto",
         progress: Progress = no_progress,
     ) -> Run:
         """The k best documents for each topic; topics are anything that `make_topics` takes.
 
         `jobs` is the number of threads, by default one a processor, which pays for deep rankings
-        (`benchmarks/batch.py`). With a `cluster`, or its address, the topics are divided among its workers. The run is
-        the same, to the last bit, whatever it is.
+        (`benchmarks/batch.py`). With a `cluster`, or its address, its workers search, each for some of the topics, or
+        each in some of the shards, as `divide` says (see `BasePipeline.run`). The run is the same, to the last bit,
+        whatever it is.
         """
         pipeline = self.retriever(scorer, stream=stream, expansion=expansion)
-        return pipeline.run(topics, k, syntax=syntax, filters=filters, jobs=jobs, cluster=cluster, progress=progress)
+        return pipeline.run(
+            topics, k, syntax=syntax, filters=filters, jobs=jobs, cluster=cluster, divide=divide, progress=progress
+        )
 
     def retriever(
         self, scorer: Scorer | str | None = None, *, stream: str = "both", expansion: RM3 | str | None = None
@@ -297,24 +336,25 @@ class SearchEngine:
                     raise unknown_name("field", each.field, known)
         return parsed
 
-    def _best(
+    def find_best(
         self, query: Query, limit: int, scorer: Scorer, stream: str, filters: tuple[Filter, ...]
-    ) -> tuple[Array, Array, Array]:
-        """The best documents, at most `limit`: their shards, their numbers there, and their scores."""
+    ) -> BestDocuments:
+        """The best documents, at most `limit`."""
         scoring = self.reader.bind(scorer, stream).prepare(query)
         # Without documents there is nothing to find; a parsed query can have terms nevertheless, from another index.
         if limit == 0 or _asks_for_nothing(query, scoring):
-            return np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0)
+            return NOTHING_FOUND
         plan = scoring.plan(limit) if self.compiled and not filters else None
         if plan is not None:
             return self._search_pruned(plan, limit)
         shards, docs, scores = _join_shards(self._score_matching(scoring, query, limit, stream, filters))
         order = self._rank(shards, docs, scores, limit)
-        return shards[order], docs[order], scores[order]
+        return BestDocuments(shards[order], docs[order], scores[order])
 
-    def _search_pruned(self, plan: ScoringPlan, limit: int) -> tuple[Array, Array, Array]:
+    def _search_pruned(self, plan: ScoringPlan, limit: int) -> BestDocuments:
         """The best documents, by the compiled kernels."""
-        from searchlab.retrieval.topk_kernels import Scratch, best_documents, take_best
+        from searchlab.retrieval.ranking_kernels import take_best
+        from searchlab.retrieval.topk_kernels import Scratch, best_documents
 
         starts = self.reader.shard_starts
         if not hasattr(self._threads, "scratch"):
@@ -325,7 +365,7 @@ class SearchEngine:
         if len(numbers) and not len(best[0]):
             self._known_docno_ranks = self.snapshot.all_docno_ranks
             best = take_best(order, numbers, scores, limit, starts, self._known_docno_ranks)
-        return best
+        return BestDocuments(*best)
 
     def _score_matching(
         self, scoring: QueryScorer, query: Query, limit: int, stream: str, filters: tuple[Filter, ...]
@@ -348,7 +388,7 @@ class SearchEngine:
             further = scoring.further_documents(shard_index)
             yield matcher.candidates(query, filters, further, every_document=scoring.scores_every_document)
 
-    def _mark_matches(self, query: Query, scorer: Scorer, stream: str, filters: tuple[Filter, ...]) -> Marks:
+    def mark_matches(self, query: Query, scorer: Scorer, stream: str, filters: tuple[Filter, ...]) -> Marks:
         """The documents that match a query and pass all filters."""
         with self.snapshot.report_damage():
             scoring = self.reader.bind(scorer, stream).prepare(query)
@@ -356,7 +396,7 @@ class SearchEngine:
                 return [np.zeros(shard.columns.n_docs, bool) for shard in self.snapshot.shards]
             return list(self._match_shards(scoring, query, stream, filters))
 
-    def _count_matches(self, query: Query, scorer: Scorer, stream: str, filters: tuple[Filter, ...]) -> int:
+    def count_matches(self, query: Query, scorer: Scorer, stream: str, filters: tuple[Filter, ...]) -> int:
         """The number of documents that match a query and pass all filters."""
         with self.snapshot.report_damage():
             scoring = self.reader.bind(scorer, stream).prepare(query)

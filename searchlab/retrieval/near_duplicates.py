@@ -1,7 +1,7 @@
 """Near-duplicates: results that are the same publication as a better one, or have nearly the same text.
 
-Records are of the same publication by the rule of `indexing/building/same_records.py`: the same DOI, the same PMID, or
-the same title, year and first author, and no DOI or PMID that differs. Texts are nearly the same if their resemblance
+Records are of the same publication by the rule of `deduplication/same_records.py`: the same DOI, the same PMID, or the
+same title, year and first author, and no DOI or PMID that differs. Texts are nearly the same if their resemblance
 (Broder 1997) is at least 0.8:
 
     r(A, B) = |S(A) ∩ S(B)| / |S(A) ∪ S(B)|
@@ -19,7 +19,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from searchlab.analysis.tokenizer import split_words
-from searchlab.indexing.building.same_records import Publications, hash_keys
+from searchlab.indexing.deduplication.same_records import Publications, hash_keys
 from searchlab.records import Document
 
 SHINGLE_WORDS = 5

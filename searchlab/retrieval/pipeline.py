@@ -32,7 +32,7 @@ from searchlab.retrieval.composition.base_pipeline import BasePipeline, BaseSear
 from searchlab.retrieval.composition.reranked import ScoredCandidates
 from searchlab.retrieval.composition.steps import setting_label
 from searchlab.retrieval.document_list import DocumentList
-from searchlab.retrieval.engine import SearchEngine
+from searchlab.retrieval.engine import BestDocuments, SearchEngine
 from searchlab.retrieval.expansion import RM3, RelevanceModel, as_expansion
 from searchlab.retrieval.fields.matches import Marks, Matches, count_marks, mark_documents
 from searchlab.retrieval.fields.other_fields import OtherField, find_other_fields
@@ -43,7 +43,7 @@ from searchlab.retrieval.results import Explanation, Hits, Query
 from searchlab.retrieval.search_arguments import Filters, require_k, require_text
 from searchlab.scorers.base import Scorer
 from searchlab.scorers.given_scorer import DEFAULT_SCORER, as_scorer
-from searchlab.types import Array, Floats
+from searchlab.types import Floats
 
 # Searches go at least this deep: it costs next to nothing, and features of the ten best need no second search.
 MIN_DEPTH = 10
@@ -66,6 +66,9 @@ class RerankingModel(Protocol):
 
     def learnt_from(self, topics: Sequence[Topic]) -> set[str]:
         """The qids of those topics that the model was trained on."""
+
+    def over(self, engine: SearchEngine) -> RerankingModel:
+        """The same model over another engine of the same index."""
 
     def score(self, search: BaseSearch, documents: DocumentList) -> ScoredCandidates:
         """Score the candidates of a search."""
@@ -110,6 +113,10 @@ class Pipeline(BasePipeline):
         if isinstance(query, Query):
             return query
         return self.engine.parse(require_text(query), self.scorer, self.stream, syntax)
+
+    def over(self, engine: SearchEngine) -> Pipeline:
+        """The same pipeline over another engine of the same index."""
+        return replace(self, engine=engine, model=None if self.model is None else self.model.over(engine))
 
     def learnt_from(self, topics: Sequence[Topic]) -> set[str]:
         """The qids of topics that the model was trained on."""
@@ -206,12 +213,13 @@ class PipelineSearch(BaseSearch):
         began = time.perf_counter() if began is None else began
         require_k(k)
         if self.pipeline.model is None:
-            best = self.expanded(k)
-            columns = best.shards, best.docs, best.scores
+            hits = self.expanded(k)
+            best = BestDocuments(hits.shards, hits.docs, hits.scores, hits.known_docnos)
         else:
-            columns = self._rerank(k, self.pipeline.model)
+            best = self._rerank(k, self.pipeline.model)
         seconds = time.perf_counter() - began
-        return PipelineHits(self, self.query, *columns, seconds, self._matches)
+        columns = best.shards, best.docs, best.scores
+        return PipelineHits(self, self.query, *columns, seconds, self._matches, best.docnos)
 
     def sorted_hits(self, k: int | None, sort: SortOrder | str, *, began: float | None = None) -> PipelineHits:
         """The first k of all documents that are found, in the order of a field; only these need be ranked."""
@@ -220,7 +228,7 @@ class PipelineSearch(BaseSearch):
         began = time.perf_counter() if began is None else began
         first = self._find(self.expanded_query, k, sort=sort)
         columns = first.shards, first.docs, first.scores
-        return PipelineHits(self, self.query, *columns, time.perf_counter() - began, self._matches)
+        return PipelineHits(self, self.query, *columns, time.perf_counter() - began, self._matches, first.known_docnos)
 
     @property
     def _matches(self) -> Matches:
@@ -302,14 +310,15 @@ class PipelineSearch(BaseSearch):
             query, k=k, scorer=pipeline.scorer, stream=pipeline.stream, filters=(*self.filters, *more), sort=sort
         )
 
-    def _rerank(self, k: int | None, model: RerankingModel) -> tuple[Array, Array, Array]:
-        """Shards, numbers and scores of the k best by the model, and below them of what the first search found."""
+    def _rerank(self, k: int | None, model: RerankingModel) -> BestDocuments:
+        """The k best by the model, and below them what the first search found."""
         n_feedback = self.pipeline.expansion.documents if self.pipeline.expansion else 0
         self.first(None if k is None else max(k, model.n_candidates, n_feedback))  # one search for all uses
         scored = self.reranked
         shards, docs, scores = (
             column[scored.order] for column in (scored.documents.shards, scored.documents.docs, scored.scores)
         )
+        docnos = [scored.documents.docnos[row] for row in scored.order.tolist()]
         if k is None or k > len(scores):
             first = self.first(k)
             marked = mark_documents(self.pipeline.engine.snapshot, shards, docs)
@@ -320,7 +329,8 @@ class PipelineSearch(BaseSearch):
             shards = np.concatenate([shards, first.shards[others]])
             docs = np.concatenate([docs, first.docs[others]])
             scores = np.concatenate([scores, tail_scores(scores, int(np.count_nonzero(others)))])
-        return shards[:k], docs[:k], scores[:k]
+            docnos += first.take(np.flatnonzero(others)).docnos
+        return BestDocuments(shards[:k], docs[:k], scores[:k], docnos[:k])
 
 
 class _BestHits:

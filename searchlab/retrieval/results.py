@@ -140,10 +140,13 @@ class Hits(HitsExport, Sequence[Hit]):
         scores: Array,
         seconds: float,
         *,
+        docnos: list[str] | None = None,
         compiled: bool = False,
         matches: Matches | None = None,
     ) -> None:
+        """`docnos` are those of the hits, if they are known."""
         self._snapshot = snapshot
+        self.known_docnos = docnos
         # Each document by its shard and its number there.
         self.shards = shards
         self.docs = docs
@@ -264,20 +267,23 @@ class Hits(HitsExport, Sequence[Hit]):
 
     def take(self, rows: slice | Array) -> Self:
         """The hits in these rows, ranked from 1."""
-        return self._with(self.query, self.shards[rows], self.docs[rows], self.scores[rows], self._same_matches)
+        return self._with(self.query, rows, self._same_matches)
 
     @property
     def _same_matches(self) -> Matches:
         """The matches of these hits, for others of the same search; what is computed is shared."""
         return Matches(lambda: self.n_matches, lambda: self.matching, self._matches.search_fields)
 
-    def _with(self, query: Query, shards: Array, docs: Array, scores: Array, matches: Matches) -> Self:
+    def _with(self, query: Query, rows: slice | Array, matches: Matches) -> Self:
         """Other hits of the same search."""
         changed = copy(self)
         for name in ("docnos", "n_matches", "matching", "other_fields"):
             changed.__dict__.pop(name, None)
         changed.query, changed._matches = query, matches
-        changed.shards, changed.docs, changed.scores = shards, docs, scores
+        changed.shards, changed.docs, changed.scores = self.shards[rows], self.docs[rows], self.scores[rows]
+        if self.known_docnos is not None:
+            known = self.known_docnos
+            changed.known_docnos = known[rows] if isinstance(rows, slice) else [known[row] for row in rows.tolist()]
         return changed
 
     def to_dataframe(self, fields: str | Sequence[str] = (), *, polars: bool = False) -> Any:
@@ -310,13 +316,9 @@ class Hits(HitsExport, Sequence[Hit]):
     @cached_property
     def docnos(self) -> list[str]:
         """The docnos of the hits, without reading the documents."""
-        names = np.empty(len(self), object)
-        for shard_index, shard in enumerate(self._snapshot.shards):
-            rows = np.flatnonzero(self.shards == shard_index)
-            with self._snapshot.report_damage():
-                names[rows] = shard.columns.docnos.take(self.docs[rows])
-        docnos: list[str] = names.tolist()
-        return docnos
+        if self.known_docnos is not None:
+            return self.known_docnos
+        return self._snapshot.docnos_of(self.shards, self.docs)
 
 
 def _hit_html(hit: Hit) -> str:

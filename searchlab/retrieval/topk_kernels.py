@@ -5,9 +5,10 @@ documents are gone through in windows that fit the processor's cache, in two pha
 
 1. **Candidates.** A table for each term of the query turns codes into whole numbers; their sum bounds the score of a
    document from above. A histogram of these sums gives a score that at least k documents reach: the threshold. Terms
-   whose largest gains together stay below the threshold are not *essential*: their postings are not read, they are only
-   looked up for documents that have an essential term, and only as long as the document can still reach the threshold
-   (MaxScore: Turtle, Flood 1995; over windows and quantised impacts: Anh, Moffat 2006).
+   whose largest gains together stay below the threshold are not *essential*: their postings need not be read, they can
+   be looked up for documents that have an essential term, as long as the document can still reach the threshold
+   (MaxScore: Turtle, Flood 1995; over windows and quantised impacts: Anh, Moffat 2006). In long queries nearly every
+   document has an essential term: terms with fewer postings than there are documents to look up are read as well.
 2. **Scores.** Candidates whose bound reaches the final threshold are scored in double precision. Gains are added in the
    order of the plan: a document has the same score to the last bit, whichever way it was found.
 
@@ -34,7 +35,12 @@ N_BUCKETS = (TOTAL >> BUCKET_SHIFT) + 1
 N_CODES = 256
 # The number of postings that can be read in the time in which one document is searched for in them.
 SEARCH_COST = 12
-MAX_INSERTIONS = 32
+# If more postings of a window are read, all its sums are gone through, in blocks, instead of those of the postings.
+MIN_SCANNED_POSTINGS = WINDOW_SIZE // 2
+# The sums of a block are compared by one instruction.
+SCANNED_BLOCK = 16
+# A term that is read but not essential is looked up again once it has this many times as many postings as lookups.
+LOOKUP_HYSTERESIS = 8
 # Sums of doubles in another order differ by less than this, relative to the scores.
 ROUNDING_MARGIN = 1e-9
 
@@ -64,7 +70,7 @@ class Scratch(NamedTuple):
             np.zeros(WINDOW_SIZE, np.uint16),
             np.empty(WINDOW_SIZE + 1),
             np.zeros(WINDOW_SIZE, np.uint8),
-            np.empty(WINDOW_SIZE + 1, np.uint32),
+            np.empty(WINDOW_SIZE + 1, np.uint16),
             np.empty(WINDOW_SIZE + 1, np.uint32),
             np.empty(n_docs + 1, np.uint32),
             np.empty(n_docs + 1, np.uint32),
@@ -147,9 +153,11 @@ def _find_candidates(postings, norms, query, bounds, k, scratch):  # type: ignor
     tables, reach, threshold = bounds.tables, bounds.reach, bounds.threshold
     top_bias = np.int64(bounds.bias_table[N_CODES - 1])
     n_terms = len(tables)
+    places = spans[:, 3][bounds.terms]
     histogram[:] = 0
-    # `above` counts the documents found in bucket `edge` and those over it.
-    edge, above, essential, found = 0, 0, n_terms, 0
+    # `above` counts the documents found in bucket `edge` and over it. The first `n_read` terms are read, `n_extra`
+    # more than are essential; `n_looked_up` documents of the last window were looked up in the others.
+    edge, above, essential, found, n_extra, n_looked_up = 0, 0, n_terms, 0, 0, 0
     for window in range(windows.shape[1]):
         while above - histogram[edge] >= k:
             above -= histogram[edge]
@@ -160,30 +168,38 @@ def _find_candidates(postings, norms, query, bounds, k, scratch):  # type: ignor
             essential -= 1
         if essential == 0 or window == windows.shape[1] - 1:
             break
-        base = window * WINDOW_SIZE
-        for i in range(essential):
-            place = spans[bounds.terms[i], 3]
-            start, stop = windows[place, window], windows[place, window + 1]
-            _add_impacts(docs, codes, start, stop, tables[i], base, scratch.sums)
-        needed = max(threshold - reach[essential] - top_bias, 1)
+        n_read = _count_read_terms(windows, places, window, essential, n_extra, n_looked_up)
+        n_extra = n_read - essential
+        needed = max(threshold - reach[n_read] - top_bias, 1)
+        n_postings = 0
+        for i in range(n_read):
+            start, stop = windows[places[i], window], windows[places[i], window + 1]
+            _add_impacts(docs, codes, start, stop, tables[i], scratch.sums)
+            n_postings += stop - start
         n = 0
-        for i in range(essential):
-            place = spans[bounds.terms[i], 3]
-            n = _collect(docs, windows[place, window], windows[place, window + 1], base, needed, n, scratch)
+        if n_postings > MIN_SCANNED_POSTINGS:
+            n = _scan(needed, scratch)
+        else:
+            for i in range(n_read):
+                n = _collect(docs, windows[places[i], window], windows[places[i], window + 1], needed, n, scratch)
+        n_looked_up = n
+        base = window * WINDOW_SIZE
         if top_bias > 0 and n:
-            n = _add_by_row(norms.bias_codes, bounds.bias_table, threshold - reach[essential], n, scratch)
-        for i in range(essential, n_terms):
+            bias_codes = norms.bias_codes[base : base + WINDOW_SIZE]
+            n = _add_by_row(bias_codes, bounds.bias_table, threshold - reach[n_read], n, scratch)
+        for i in range(n_read, n_terms):
             if n == 0:
                 break
             needed = threshold - reach[i + 1]
-            _, _, row, place = spans[bounds.terms[i]]
+            row = spans[bounds.terms[i], 2]
             if row >= 0:
-                n = _add_by_row(postings.code_rows[row], tables[i], needed, n, scratch)
+                code_row = postings.code_rows[row, base : base + WINDOW_SIZE]
+                n = _add_by_row(code_row, tables[i], needed, n, scratch)
             else:
-                start, stop = windows[place, window], windows[place, window + 1]
-                n = _add_by_search(docs, codes, start, stop, tables[i], base, needed, n, scratch)
+                start, stop = windows[places[i], window], windows[places[i], window + 1]
+                n = _add_by_search(docs, codes, start, stop, tables[i], needed, n, scratch)
         for c in range(n):
-            scratch.found_docs[found] = scratch.window_docs[c]
+            scratch.found_docs[found] = base + scratch.window_docs[c]
             scratch.found_sums[found] = scratch.window_sums[c]
             found += 1
             bucket = _bucket(scratch.window_sums[c])
@@ -199,33 +215,68 @@ def _bucket(total):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def _add_impacts(docs, codes, start, stop, table, base, sums):  # type: ignore[no-untyped-def]
-    """Add a term's bounds to the sums of a window's documents."""
-    first = np.uint64(base)  # unsigned indices need no check for negative ones
-    for p in range(start, stop):
-        sums[docs[p] - first] += table[codes[p]]
+def _count_read_terms(windows, places, window, essential, n_extra, n_looked_up):  # type: ignore[no-untyped-def]
+    """The number of terms whose postings in a window are read, the essential ones first.
+
+    Reading a posting costs about as much as looking up a document. The documents to be looked up are estimated by those
+    of the last window; each further term that is read is taken to leave half of them.
+    """
+    n_read = min(essential + n_extra, len(places))
+    if n_extra > 0:
+        last = places[n_read - 1]
+        if windows[last, window + 1] - windows[last, window] > LOOKUP_HYSTERESIS * n_looked_up:
+            return n_read - 1
+    while n_read < len(places) and windows[places[n_read], window + 1] - windows[places[n_read], window] < n_looked_up:
+        n_read += 1
+        n_looked_up //= 2
+    return n_read
 
 
 @compiled
-def _collect(docs, start, stop, base, needed, n, scratch):  # type: ignore[no-untyped-def]
+def _add_impacts(docs, codes, start, stop, table, sums):  # type: ignore[no-untyped-def]
+    """Add a term's bounds to the sums of a window's documents."""
+    for p in range(start, stop):
+        sums[docs[p]] += table[codes[p]]
+
+
+@compiled
+def _collect(docs, start, stop, needed, n, scratch):  # type: ignore[no-untyped-def]
     """Append the documents of a range of postings whose sums are at least `needed`, and clear the sums.
 
     Each is stored, and overwritten by the next one if it falls short: an unpredictable branch would cost more.
     """
     sums, window_docs, window_sums = scratch.sums, scratch.window_docs, scratch.window_sums
-    first = np.uint64(base)
     for p in range(start, stop):
-        i = docs[p] - first
-        window_docs[n] = docs[p]
-        window_sums[n] = sums[i]
-        n += np.int64(sums[i]) >= needed
-        sums[i] = 0
+        doc = docs[p]
+        window_docs[n] = doc
+        window_sums[n] = sums[doc]
+        n += np.int64(sums[doc]) >= needed
+        sums[doc] = 0
+    return n
+
+
+@compiled
+def _scan(needed, scratch):  # type: ignore[no-untyped-def]
+    """The same for all documents of the window: blocks without such a sum are skipped."""
+    sums, window_docs, window_sums = scratch.sums, scratch.window_docs, scratch.window_sums
+    n = 0
+    for begin in range(np.uint64(0), np.uint64(WINDOW_SIZE), np.uint64(SCANNED_BLOCK)):
+        largest = np.uint32(0)
+        for i in range(SCANNED_BLOCK):
+            largest = max(largest, sums[begin + np.uint64(i)])
+        if np.int64(largest) < needed:
+            continue
+        for doc in range(begin, begin + np.uint64(SCANNED_BLOCK)):
+            window_docs[n] = doc
+            window_sums[n] = sums[doc]
+            n += np.int64(sums[doc]) >= needed
+    sums[:] = 0
     return n
 
 
 @compiled
 def _add_by_row(row, table, needed, n, scratch):  # type: ignore[no-untyped-def]
-    """Add a term's bounds to the candidates, by its row; keep those with at least `needed`."""
+    """Add a term's bounds to the candidates, by its row in the window; keep those with at least `needed`."""
     window_docs, window_sums = scratch.window_docs, scratch.window_sums
     kept = 0
     for c in range(n):
@@ -238,20 +289,19 @@ def _add_by_row(row, table, needed, n, scratch):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def _add_by_search(docs, codes, start, stop, table, base, needed, n, scratch):  # type: ignore[no-untyped-def]
+def _add_by_search(docs, codes, start, stop, table, needed, n, scratch):  # type: ignore[no-untyped-def]
     """The same for a term without such a row, from its postings in the window."""
     window_docs, window_sums, window_codes = scratch.window_docs, scratch.window_sums, scratch.window_codes
-    first = np.uint64(base)
     many = n * SEARCH_COST > stop - start
     if many:
         for p in range(start, stop):
-            window_codes[docs[p] - first] = codes[p]
+            window_codes[docs[p]] = codes[p]
     kept = 0
     for c in range(n):
         doc = window_docs[c]
         total = np.int64(window_sums[c])
         if many:
-            total += np.int64(table[window_codes[doc - first]])
+            total += np.int64(table[window_codes[doc]])
         else:
             p = _search(docs, start, stop, doc)
             if p < stop and docs[p] == doc:
@@ -261,7 +311,7 @@ def _add_by_search(docs, codes, start, stop, table, base, needed, n, scratch):  
         kept += total >= needed
     if many:
         for p in range(start, stop):
-            window_codes[docs[p] - first] = 0
+            window_codes[docs[p]] = 0
     return kept
 
 
@@ -284,7 +334,7 @@ def _score(postings, norms, query, found, scratch):  # type: ignore[no-untyped-d
         for t in range(len(query.spans)):
             start, stop = _window_of(postings, query.spans[t], window)
             if stop - start < end - begin:
-                _add_few_gains(postings, query, t, start, stop, base, found_norms[begin:end], scores[begin:end], slots)
+                _add_few_gains(postings, query, t, start, stop, found_norms[begin:end], scores[begin:end], slots)
             else:
                 _find_frequencies(postings, query.spans[t], start, stop, base, found[begin:end], scratch)
                 _add_gains(query, t, scratch.frequencies, found_norms[begin:end], scores[begin:end])
@@ -306,11 +356,11 @@ def _window_of(postings, span, window):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def _add_few_gains(postings, query, t, start, stop, base, norms, scores, slots):  # type: ignore[no-untyped-def]
+def _add_few_gains(postings, query, t, start, stop, norms, scores, slots):  # type: ignore[no-untyped-def]
     """Add the gains of a term to the scores of the documents with slots, posting by posting."""
     weight, factor = query.numbers[t, 0], query.numbers[t, 1]
     for p in range(start, stop):
-        slot = slots[postings.docs[p] - np.uint64(base)]
+        slot = slots[postings.docs[p]]
         if slot:
             tf = np.float64(postings.tfs[p])
             scores[slot - 1] += _gain(query.shape, tf, weight, factor, norms[slot - 1], query.shift)
@@ -327,18 +377,17 @@ def _find_frequencies(postings, span, start, stop, base, found, scratch):  # typ
             frequencies[i + 1] = tf_row[found[i]]
         for i in range(len(found)):
             if frequencies[i + 1] == MAX_ROW_TF:
-                frequencies[i + 1] = tfs[_search(docs, start, stop, found[i])]
+                frequencies[i + 1] = tfs[_search(docs, start, stop, found[i] - base)]
         return
     frequencies[1 : len(found) + 1] = 0.0
     if len(found) * SEARCH_COST < stop - start:
         for i in range(len(found)):
-            p = _search(docs, start, stop, found[i])
-            if p < stop and docs[p] == found[i]:
+            p = _search(docs, start, stop, found[i] - base)
+            if p < stop and docs[p] == found[i] - base:
                 frequencies[i + 1] = tfs[p]
         return
-    first = np.uint64(base)
     for p in range(start, stop):
-        frequencies[slots[docs[p] - first]] = tfs[p]  # those of other documents go to position 0
+        frequencies[slots[docs[p]]] = tfs[p]  # those of other documents go to position 0
 
 
 @compiled
@@ -356,7 +405,7 @@ def _add_gains(query, t, frequencies, norms, scores):  # type: ignore[no-untyped
 
 @compiled
 def _search(docs, start, stop, doc):  # type: ignore[no-untyped-def]
-    """The first position in docs[start:stop] whose document is `doc` or later, by a search without branches."""
+    """The first position in a window's docs[start:stop] that is `doc` or later, by a search without branches."""
     n = stop - start
     while n > 0:
         half = n >> 1
@@ -364,45 +413,3 @@ def _search(docs, start, stop, doc):  # type: ignore[no-untyped-def]
         start = start + half + 1 if later else start
         n = n - half - 1 if later else half
     return start
-
-
-@compiled
-def take_best(order, numbers, scores, k, shard_starts, docno_ranks):  # type: ignore[no-untyped-def]
-    """The k best of documents that `order` sorts by score: the shard of each, its number there, and its score.
-
-    Equal scores are ordered by docno rank, descending. If there are any and `docno_ranks` is empty, nothing is
-    returned: the ranks take some time to compute, and not every index needs them.
-    """
-    n = min(k, len(order))
-    begin = 0
-    while begin < n:
-        end = begin + 1
-        while end < len(order) and scores[order[end]] == scores[order[begin]]:
-            end += 1
-        if end > begin + 1:
-            if len(docno_ranks) == 0:
-                n = 0
-                break
-            _sort_descending(order[begin:end], docno_ranks, numbers)
-        begin = end
-    shards, docs, best_scores = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n)
-    for i in range(n):
-        number, shard = numbers[order[i]], 0
-        while number >= shard_starts[shard + 1]:
-            shard += 1
-        shards[i], docs[i], best_scores[i] = shard, number - shard_starts[shard], scores[order[i]]
-    return shards, docs, best_scores
-
-
-@compiled
-def _sort_descending(rows, docno_ranks, numbers):  # type: ignore[no-untyped-def]
-    """Sort rows by the docno ranks of their documents: few by insertion, which takes no memory."""
-    if len(rows) > MAX_INSERTIONS:
-        rows[:] = rows[np.argsort(docno_ranks[numbers[rows]])][::-1]
-        return
-    for i in range(1, len(rows)):
-        row, rank, at = rows[i], docno_ranks[numbers[rows[i]]], i
-        while at > 0 and docno_ranks[numbers[rows[at - 1]]] < rank:
-            rows[at] = rows[at - 1]
-            at -= 1
-        rows[at] = row

@@ -13,7 +13,8 @@ from searchlab.indexing.storage.streams import Stream
 from searchlab.records import TermStats
 from searchlab.scorers.base import MIN_SETTING, Number, PostingScorer, require
 from searchlab.scorers.bm25 import BM25, length_norm, never_negative_idf
-from searchlab.scorers.execution.index_reader import IndexReader, Variants
+from searchlab.scorers.execution.collection_statistics import Variants
+from searchlab.scorers.execution.index_reader import IndexReader
 from searchlab.scorers.execution.posting_cache import PostingCache
 from searchlab.scorers.execution.posting_scoring import BoundPostingScorer
 from searchlab.scorers.gains import SATURATION

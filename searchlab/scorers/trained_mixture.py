@@ -186,6 +186,9 @@ class TrainedMixture(Mixture):
 class BoundTrainedMixture(BoundMixture):
     """A trained mixture over one index."""
 
+    # The weights of single documents are looked up in the whole index.
+    needs_all_shards = True
+
     def __init__(self, scorer: TrainedMixture, reader: IndexReader, stream: str) -> None:
         super().__init__(scorer, reader, stream)
         self.scorer: TrainedMixture = scorer

@@ -18,7 +18,7 @@ from starlette.responses import Response
 from searchlab.experiments.stored_results import FIGURES
 from searchlab.web.api.endpoint import Endpoint
 from searchlab.web.api.openapi import describe_api
-from searchlab.web.api.parameters import INDEX, JUDGE, OFF, SYNONYMS, Parameter, parse_body, parse_texts
+from searchlab.web.api.parameters import INDEX, JUDGE, OFF, SYNONYMS, Parameter, field_at_fault, parse_body, parse_texts
 from searchlab.web.http_errors import HttpError, NotFound
 from searchlab.web.jobs.thread_pools import SLOW, WRITE, ThreadPools, choose_pool
 from searchlab.web.middleware.auth import AUTH_SCOPE_KEY, local_url
@@ -58,7 +58,7 @@ def api_handler(app_state: AppState, pools: ThreadPools, endpoint: Endpoint) -> 
                 parsed = parse_texts(endpoint.parameters, _group(items), strict=True)
             if endpoint.takes_file:
                 parsed["content"] = await request.body()
-            if endpoint.is_write:
+            if endpoint.is_write or endpoint.personal:
                 parsed = _as_judge_of_login(request, parsed)
             state, index, values = _take_state(app_state, parsed)
             pool = choose_pool(values, writes=endpoint.is_write, heavy=endpoint.heavy, slow=endpoint.slow)
@@ -66,7 +66,9 @@ def api_handler(app_state: AppState, pools: ThreadPools, endpoint: Endpoint) -> 
             kind = _kind_of_work(endpoint, index, values) if brief else None
             text = await pools.run(lambda: encode_json(endpoint.handler(state, **values)), pool, kind)
         except Exception as error:
-            return json_error(log_error(app_state, error, request))
+            found = log_error(app_state, error, request)
+            found.field = found.field or field_at_fault(found.message, endpoint.parameters)
+            return json_error(found)
         if endpoint.attachment is not None:
             file = endpoint.attachment(values)
             headers = {"content-disposition": f'attachment; filename="{file.filename}"'}

@@ -26,8 +26,8 @@ class HttpError(Exception):
 class NotFound(HttpError):
     """The request names something that does not exist."""
 
-    def __init__(self, message: str) -> None:
-        super().__init__(404, message)
+    def __init__(self, message: str, field: str = "") -> None:
+        super().__init__(404, message, field)
 
 
 def to_http_error(error: Exception) -> HttpError | None:

@@ -35,9 +35,9 @@ def encode_json(answer: Any) -> str:
 
 
 def json_error(error: HttpError) -> Response:
-    """An error as JSON, with the parameter that it is about if there is one."""
-    record = {"error": error.message} | ({"field": error.field} if error.field else {})
-    return Response(json.dumps(record), error.status, _retry_header(error), "application/json")
+    """An error as JSON."""
+    answer = {"error": error.message, "field": error.field or None}
+    return Response(json.dumps(answer), error.status, _retry_header(error), "application/json")
 
 
 def error_page(

@@ -10,7 +10,7 @@ from searchlab.analysis.analyzer import AnalysisSettings, Analyzer
 from searchlab.analysis.custom_analyzers import analyzer
 from searchlab.errors import IndexOutdated, SettingError
 from searchlab.extensions import origin_of
-from searchlab.indexing.building.indexer import AnalysisOptions
+from searchlab.indexing.building.analysis_options import AnalysisOptions
 from searchlab.records import Document
 
 pytestmark = pytest.mark.usefixtures("registered_here")

@@ -13,7 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from searchlab.indexing.building import indexer
+from searchlab.indexing.building import deletion
+from searchlab.indexing.merging import merge as merging
 from searchlab.retrieval.engine import SearchEngine
 
 SEARCHLAB = [sys.executable, "-c", "from searchlab.cli import main; main()"]
@@ -183,7 +184,10 @@ def test_an_interrupt_says_whether_the_change_was_committed(here, run_cli, monke
     def interrupt(*arguments):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(indexer, "merge_small_shards" if after_commit else "commit_manifest", interrupt)
+    if after_commit:
+        monkeypatch.setattr(merging, "merge_small_shards", interrupt)
+    else:
+        monkeypatch.setattr(deletion, "commit_manifest", interrupt)
     code, out, err = run_cli("delete", "med-1", "-q")
     said = "; indexes/small: the change was committed" if after_commit else ""
     assert (code, out, err) == (130, "", f"searchlab: interrupted{said}\n")
@@ -196,7 +200,7 @@ def test_what_fails_after_the_commit_is_a_warning_and_not_an_error(here, run_cli
     def fail(*arguments):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr(indexer, "merge_small_shards", fail)
+    monkeypatch.setattr(merging, "merge_small_shards", fail)
     code, out, err = run_cli("delete", "med-1")
     assert (code, "1 removed" in out) == (0, True)
     assert "warning: indexes/small: small shards were not merged (No space left on device); " in err

@@ -9,7 +9,7 @@ from searchlab.features.latent_semantics import truncated_svd
 from searchlab.features.latent_semantics.semantic_space import build_space, update_space
 from searchlab.indexing.blockwise import document_blocks
 from searchlab.indexing.blockwise.document_blocks import divide_documents
-from searchlab.indexing.building.indexer import merge
+from searchlab.indexing.merging.merge import merge
 from searchlab.indexing.snapshot import Snapshot
 from searchlab.topic_models.plsa import learn_in_blocks, learn_latent_topics
 from searchlab.topic_models.topic_model_store import build_topic_model, update_topic_model

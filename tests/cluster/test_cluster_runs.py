@@ -43,11 +43,14 @@ def test_a_run_is_that_of_one_machine_to_the_last_byte(engine, topics, cluster, 
     pipeline = PIPELINES[name](engine)
     expected = run_file(pipeline.run(topics, 30))
     assert expected.count("\n") > 500
-    assert run_file(pipeline.run(topics, 30, cluster=cluster)) == expected
+    for divide in ("topics", "shards"):
+        assert run_file(pipeline.run(topics, 30, cluster=cluster, divide=divide)) == expected, divide
 
 
 def test_all_that_match_are_found(engine, topics, cluster):
-    assert run_file(engine.search_many(topics, k=None, cluster=cluster)) == run_file(engine.search_many(topics, k=None))
+    expected = run_file(engine.search_many(topics, k=None))
+    for divide in ("topics", "shards"):
+        assert run_file(engine.search_many(topics, k=None, cluster=cluster, divide=divide)) == expected, divide
 
 
 def test_syntax_and_filters_go_with_the_topics(build, cluster):
@@ -58,20 +61,24 @@ def test_syntax_and_filters_go_with_the_topics(build, cluster):
             options = {"syntax": "full", "filters": ["year=1981"]}
             expected = pipeline.run({"1": text}, **options)
             assert len(expected.docnos)
-            assert run_file(pipeline.run({"1": text}, cluster=cluster, **options)) == run_file(expected)
+            for divide in ("topics", "shards"):
+                found = pipeline.run({"1": text}, cluster=cluster, divide=divide, **options)
+                assert run_file(found) == run_file(expected), divide
 
 
 def test_a_query_that_is_not_understood_is_warned_about(engine, cluster):
-    with pytest.warns(searchlab.QueryWarning, match=r"word1 AND \("):
-        engine.search_many({"1": "word1 AND ("}, syntax="full", cluster=cluster)
+    for divide in ("topics", "shards"):
+        with pytest.warns(searchlab.QueryWarning, match=r"word1 AND \("):
+            engine.search_many({"1": "word1 AND ("}, syntax="full", cluster=cluster, divide=divide)
 
 
 def test_an_index_that_was_changed_meanwhile_is_refused(build, documents, topics, cluster, tmp_path):
     folder = build(documents[:20], folder=tmp_path / "it")
     with searchlab.open(folder) as engine:
         build(documents[20:40], folder=folder)
-        with pytest.raises(StoreError, match="the index was changed"):
-            engine.search_many(topics, cluster=cluster)
+        for divide in ("topics", "shards"):
+            with pytest.raises(StoreError, match="the index was changed"):
+                engine.search_many(topics, cluster=cluster, divide=divide)
 
 
 def test_damage_is_reported_as_on_one_machine(build, documents, topics, cluster, tmp_path):
@@ -94,9 +101,18 @@ def test_parts_are_even_and_complete():
 def test_the_command_writes_the_same_run(here, run_cli, cluster):
     assert run_cli("run", "--topics", "topics.tsv", "-o", "one.run")[0] == 0
     file = cluster._processes.scheduler_file
-    code, _, errors = run_cli("run", "--topics", "topics.tsv", "-o", "many.run", "--cluster", file)
-    assert (code, "cluster: 2 workers" in errors) == (0, True)
-    assert (here / "many.run").read_text() == (here / "one.run").read_text()
+    for divide in ("topics", "shards"):
+        options = "--cluster", file, "--divide", divide
+        code, _, errors = run_cli("run", "--topics", "topics.tsv", "-o", "many.run", *options)
+        assert (code, "cluster: 2 workers" in errors) == (0, True)
+        assert (here / "many.run").read_text() == (here / "one.run").read_text(), divide
+
+
+def test_what_is_no_division_is_refused(here, run_cli):
+    code, _, errors = run_cli("run", "--topics", "topics.tsv", "--divide", "documents")
+    assert (code, errors.count("\n")) == (2, 1)
+    assert "documents" in errors
+    assert "auto, shards, topics" in errors
 
 
 def test_the_environment_names_the_cluster(here, run_cli, monkeypatch):

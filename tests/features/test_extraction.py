@@ -17,7 +17,7 @@ from searchlab.features.counts import CandidateCounts
 from searchlab.features.extraction import SUPPLIERS, extract
 from searchlab.features.formulas.measured_features import MIXTURE_FEATURES
 from searchlab.features.latent_semantics.neighbours import DenseVectors
-from searchlab.indexing.building.indexer import delete
+from searchlab.indexing.building.deletion import delete
 from searchlab.indexing.storage.arrays.column import Column
 from searchlab.indexing.storage.columns import STREAMS
 from searchlab.records import Document, Ranking, TermStats, Topic

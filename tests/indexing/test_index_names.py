@@ -6,7 +6,8 @@ import pytest
 import searchlab
 from searchlab.errors import IndexMissing, SettingError
 from searchlab.indexing import index_names
-from searchlab.indexing.building.indexer import delete, index, merge
+from searchlab.indexing.building.deletion import delete
+from searchlab.indexing.building.indexer import index
 from searchlab.indexing.index_names import (
     default_folder,
     existing_index,
@@ -15,6 +16,7 @@ from searchlab.indexing.index_names import (
     list_indexes,
     locate_index,
 )
+from searchlab.indexing.merging.merge import merge
 from searchlab.indexing.snapshot import Snapshot
 from searchlab.indexing.storage.layout import MANIFEST
 from searchlab.records import Document

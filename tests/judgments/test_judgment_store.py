@@ -2,13 +2,21 @@
 
 import re
 import sqlite3
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from searchlab.errors import SettingError
-from searchlab.judgments.judgment_store import JudgmentStore, TopicSetSummary, TopicSummary, judgments_file
+from searchlab.judgments import judgment_store
+from searchlab.judgments.judgment_store import (
+    GradedDocument,
+    JudgmentStore,
+    TopicSetSummary,
+    TopicSummary,
+    judgments_file,
+)
 from searchlab.judgments.storage.database import Database
 from searchlab.records import Topic
 from tests.hypothesis_profiles import examples
@@ -352,3 +360,39 @@ def test_frequent_queries_use_a_database_index(judged, monkeypatch):
         assert not any(step.startswith("SCAN") for step in steps), (query, steps)
         assert "last" not in query or not any("TEMP" in step for step in steps), (query, steps)
     connection.close()
+
+
+def test_documents_judged_together_are_stored_together_or_not_at_all(judged):
+    for wrong in (GradedDocument("e", 10), GradedDocument("", 1), GradedDocument("e", 1, "x" * 5000)):
+        with pytest.raises(SettingError):
+            judged.judge_all("trials", "a", [GradedDocument("d", 1), wrong], judge="ann")
+        with pytest.raises(SettingError):
+            judged.judge_query("trials", "a new text", [GradedDocument("d", 1), wrong], judge="ann")
+    assert (judged.judgments("trials"), judged.find_topic("a new text")) == ([], None)
+    judged.judge_all("trials", "a", [GradedDocument("d", 1), GradedDocument("e", 2, "why")], judge="ann")
+    assert (current(judged), current(judged, docno="e")) == ((1, ""), (2, "why"))
+    assert judged.undo("ann").docno == "e"
+    assert (current(judged), current(judged, docno="e")) == ((1, ""), None)
+    judged.judge_query("trials", "a new text", [GradedDocument("d", 1)], judge="ann")
+    assert judged.judgments("trials", judged.find_topic("a new text")[1])[0].docno == "d"
+
+
+def test_a_failure_between_two_acts_leaves_none_of_them(judged, monkeypatch):
+    def fail_at_the_second(connection, topic, of, document, judge, add=judgment_store._add_act):
+        if document.docno == "e":
+            raise SettingError("the disk is full")
+        return add(connection, topic, of, document, judge)
+
+    monkeypatch.setattr(judgment_store, "_add_act", fail_at_the_second)
+    with pytest.raises(SettingError, match="the disk is full"):
+        judged.judge_all("trials", "a", [GradedDocument("d", 1), GradedDocument("e", 1)], judge="ann")
+    assert judged.judgments("trials") == []
+
+
+def test_judges_who_judge_at_the_same_time_wait_for_each_other(judged):
+    documents = [GradedDocument(f"d{number}", number % 3) for number in range(20)]
+    judges = ("ann", "bob", "eve", "joe")
+    with ThreadPoolExecutor(len(judges)) as threads:
+        futures = [threads.submit(judged.judge_query, "trials", "x", documents, judge=judge) for judge in judges]
+    assert {future.result()[0].qid for future in futures} == {judged.find_topic("x")[1]}
+    assert [len(judged.judgments("trials", None, judge)) for judge in judges] == [20] * 4

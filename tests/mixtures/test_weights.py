@@ -8,7 +8,7 @@ import pytest
 
 from searchlab.analysis.analyzer import AnalysisSettings
 from searchlab.errors import InputError, SettingError, SourceError
-from searchlab.indexing.building.indexer import delete
+from searchlab.indexing.building.deletion import delete
 from searchlab.mixtures.likelihood import log_likelihoods
 from searchlab.mixtures.training_queries import gather, name_components
 from searchlab.mixtures.weight_training import LearntWeights, learn_em

@@ -6,7 +6,7 @@ import pytest
 
 import searchlab
 from searchlab.errors import QueryWarning, SearchlabError
-from searchlab.indexing.building.indexer import delete
+from searchlab.indexing.building.deletion import delete
 from searchlab.records import Document, Ranking, Topic
 from searchlab.retrieval.engine import SearchEngine
 from searchlab.retrieval.expansion import RM3, similar_query

@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 
-from searchlab.indexing.building.indexer import delete
+from searchlab.indexing.building.deletion import delete
 from searchlab.records import Document
 from searchlab.retrieval.engine import SearchEngine
 from searchlab.retrieval.expansion import RM3
+from searchlab.retrieval.topk_kernels import LOOKUP_HYSTERESIS, _count_read_terms
 from searchlab.scorers.bm25 import BM25
 from searchlab.scorers.bm25f import BM25F
 from searchlab.scorers.execution import posting_cache
@@ -52,6 +53,7 @@ QUERIES = [
     "w900 w901 w902",
     "w3 w3 w3 w700 w12 w0 w1 unknown",
     "w50 w60 w70 w80 w1000",
+    " ".join(f"w{number}" for number in range(1, VOCABULARY, 30)),
 ]
 
 
@@ -182,6 +184,26 @@ def test_of_ties_over_all_windows_the_last_docnos_are_found(windows, name):
     found = [int(docno) for docno in hits.docnos if int(docno) not in EDGES]
     assert found == plain[: len(found)]
     assert len(found) >= len(hits) - len(EDGES)
+
+
+@pytest.mark.parametrize(
+    ("n_extra", "n_looked_up", "expected"),
+    [
+        (0, 0, 2),  # nothing was looked up: only essential terms are read
+        (0, 10, 2),  # the third term has 10 postings, no fewer than documents were looked up
+        (0, 11, 3),  # reading it is cheaper; of the 5 documents that then remain, none is worth 20 postings
+        (0, 100, 4),  # 100 > 10, 50 > 20, 25 < 30
+        (1, 2, 3),  # a term that was read stays so
+        (1, 1, 2),  # until it has 8 times as many postings as documents were looked up
+        (9, 100, 5),  # fewer terms are left than were read before
+    ],
+)
+def test_terms_are_read_that_have_fewer_postings_than_there_are_lookups(n_extra, n_looked_up, expected):
+    # Five terms in a window, of which two are essential; the places of the last three have 10, 20 and 30 postings.
+    windows = np.array([[0, 500], [500, 530], [530, 550], [550, 560], [560, 900]])
+    places = np.array([0, 4, 3, 2, 1])
+    assert LOOKUP_HYSTERESIS == 8
+    assert _count_read_terms(windows, places, 0, 2, n_extra, n_looked_up) == expected
 
 
 def test_a_search_leaves_nothing_behind_for_the_next(windows):

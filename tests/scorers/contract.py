@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 
-from searchlab.indexing.building.indexer import delete
+from searchlab.indexing.building.deletion import delete
 from searchlab.records import Document, TermStats
 from searchlab.retrieval.engine import SearchEngine
 from searchlab.scorers.gains import gain

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 import searchlab
 from searchlab.errors import IndexMissing, SettingError
-from searchlab.indexing.building.indexer import build_index, delete
+from searchlab.indexing.building.deletion import delete
+from searchlab.indexing.building.indexer import build_index
 from searchlab.records import Document
 from searchlab.retrieval.engine import SearchEngine
 from searchlab.scorers import plsa

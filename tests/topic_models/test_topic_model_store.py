@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from searchlab.analysis.analyzer import AnalysisSettings
 from searchlab.errors import IndexCorrupt, IndexLocked, IndexMissing, IndexOutdated, IndexTooNew, SettingError
 from searchlab.indexing import vector_artefact
-from searchlab.indexing.building.indexer import delete, merge
+from searchlab.indexing.building.deletion import delete
+from searchlab.indexing.merging.merge import merge
 from searchlab.indexing.snapshot import Snapshot
 from searchlab.indexing.storage.arrays.array_file import ArrayFile, write_arrays
 from searchlab.indexing.storage.layout import MANIFEST

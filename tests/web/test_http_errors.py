@@ -86,7 +86,7 @@ def test_a_message_does_not_contain_the_folder_of_the_index(client, folder, monk
 
     monkeypatch.setattr(handlers, "encode_json", break_down)
     found = client.get("/api/search", params={"q": "alpha"})
-    assert (found.status_code, found.json()) == (500, {"error": "it/shard-1: damaged"})
+    assert (found.status_code, found.json()) == (500, {"error": "it/shard-1: damaged", "field": None})
     assert f"{folder}/shard-1: damaged" in caplog.text
     assert "Traceback" not in caplog.text
 
@@ -110,7 +110,7 @@ def test_the_number_of_patterns_is_bounded(client):
     assert client.get("/api/search", params={"q": "al* *eta gam?a"}).status_code == 200
     answer = client.get("/api/search", params={"q": "al* *eta gam?a alfa~2"})
     assert answer.status_code == 400
-    assert answer.json() == {"error": "q has 4 words with *, ? or ~, expected at most 3"}
+    assert answer.json() == {"error": "q has 4 words with *, ? or ~, expected at most 3", "field": "q"}
 
 
 def test_very_long_words_are_not_corrected(client):

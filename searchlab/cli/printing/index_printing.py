@@ -10,7 +10,7 @@ from searchlab.cli.printing.terminal_text import megabytes, print_line
 from searchlab.evaluation.number_text import format_count
 
 if TYPE_CHECKING:
-    from searchlab.indexing.building.indexer import BuildSummary
+    from searchlab.indexing.building.build_summary import BuildSummary
     from searchlab.indexing.statistics import IndexStatistics
 
 

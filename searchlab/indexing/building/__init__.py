@@ -1,1 +1,1 @@
-"""Building and changing an index: indexer, workers, shard writer, update, merge."""
+"""Building and changing an index: indexer, workers, shard writer, update, deletion."""

@@ -8,10 +8,11 @@ from pathlib import Path
 from searchlab.analysis.analyzer import AnalysisSettings
 from searchlab.corpus import ReadingNotes
 from searchlab.errors import SettingError
-from searchlab.indexing.building.duplicates import DUPLICATE_RULES, ReadDocuments
-from searchlab.indexing.building.same_records import find_same_records
+from searchlab.indexing.building.build_options import BuildOptions
 from searchlab.indexing.building.update import IndexChanges
 from searchlab.indexing.building.workers import write_shards
+from searchlab.indexing.deduplication.duplicates import DUPLICATE_RULES, ReadDocuments
+from searchlab.indexing.deduplication.same_records import find_same_records
 from searchlab.indexing.language_fields import add_languages
 from searchlab.indexing.storage.shard import ShardRecord
 from searchlab.processors import count_processors
@@ -30,17 +31,16 @@ class LocalBuild:
         read: ReadDocuments,
         notes: ReadingNotes,
         progress: Progress,
+        options: BuildOptions,
         *,
         jobs: int | None,
-        on_duplicate: str,
-        deduplicate: bool,
     ) -> None:
         if jobs is not None and jobs < 1:
             raise SettingError(f"jobs is {jobs}, expected 1 or more")
         self._jobs = jobs or count_processors()
         self._progress = progress
-        distinct = DUPLICATE_RULES[on_duplicate](read, notes)
-        self._documents = self._count(find_same_records(distinct, notes, leave_out=deduplicate))
+        distinct = DUPLICATE_RULES[options.on_duplicate](read, notes)
+        self._documents = self._count(find_same_records(distinct, notes, leave_out=options.deduplicate))
         self.n_docs = 0
 
     def write(

@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 
 from searchlab.analysis.analyzer import AnalysisSettings
-from searchlab.indexing.building.inversion import TokenStream, combine_streams, invert
-from searchlab.indexing.building.stream_columns import stream_columns, token_columns
+from searchlab.indexing.inversion.inversion import TokenStream, combine_streams, invert
+from searchlab.indexing.inversion.stream_columns import stream_columns, token_columns
 from searchlab.indexing.storage.arrays.array_file import write_arrays
 from searchlab.indexing.storage.arrays.string_table import PackedStrings, Strings
 from searchlab.indexing.storage.file_sync import sync_tree

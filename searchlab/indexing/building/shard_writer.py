@@ -18,11 +18,11 @@ from searchlab.array_ranges import offsets_of
 from searchlab.corpus.parsing.identifiers import is_column
 from searchlab.corpus.text_cleaning import excerpt
 from searchlab.errors import RecordError
-from searchlab.indexing.building.field_builder import FieldBuilder
-from searchlab.indexing.building.inversion import TokenStream, combine_streams
-from searchlab.indexing.building.ngram_builder import NgramBuilder
 from searchlab.indexing.building.shard_content import ShardContent
-from searchlab.indexing.building.shard_vocabulary import ShardVocabulary
+from searchlab.indexing.inversion.field_builder import FieldBuilder
+from searchlab.indexing.inversion.inversion import TokenStream, combine_streams
+from searchlab.indexing.inversion.ngram_builder import NgramBuilder
+from searchlab.indexing.inversion.shard_vocabulary import ShardVocabulary
 from searchlab.indexing.storage.arrays.string_table import PackedStrings
 from searchlab.indexing.storage.columns import STOP_WORD
 from searchlab.indexing.storage.digest import DIGEST_BYTES, digest

@@ -13,7 +13,7 @@ from itertools import islice
 import numpy as np
 
 from searchlab.analysis.analyzer import TermLookup
-from searchlab.indexing.building.duplicates import RENAMED
+from searchlab.indexing.deduplication.duplicates import RENAMED
 from searchlab.indexing.snapshot import Snapshot
 from searchlab.indexing.storage.arrays.string_table import Strings
 from searchlab.indexing.storage.digest import digest

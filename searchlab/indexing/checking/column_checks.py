@@ -108,9 +108,9 @@ def _check_postings(name: str, stream: Stream, file: ArrayFile, n_docs: int) -> 
             return
     docs, tfs = stream.docs.whole, stream.tfs.whole
     if not _in_range(docs, 0, n_docs) or not _ascend(docs, stream.offsets.whole, strictly=True):
-        yield ColumnFinding(f"{name}.docs", "is not numbers of documents in ascending order")
+        yield ColumnFinding(f"{name}.packed", "has documents that do not exist or do not ascend")
     elif not _in_range(tfs, 1, np.iinfo(np.int64).max):
-        yield ColumnFinding(f"{name}.tfs", "has a frequency below 1")
+        yield ColumnFinding(f"{name}.packed", "has a frequency below 1")
     elif not np.array_equal(pack_postings(stream.offsets.whole, docs, tfs).blob, packed):
         yield ColumnFinding(f"{name}.packed", NOT_AS_WRITTEN)
 
@@ -198,9 +198,7 @@ def _check_stream(name: str, stream: Stream, n_docs: int) -> Iterator[ColumnFind
     if len(wrong) == 1:
         yield ColumnFinding(f"{name}.{wrong[0]}", f"is not what the postings of {name} give")
     elif wrong:
-        yield ColumnFinding(
-            f"{name}.{'docs' if 'uniques' in wrong else 'tfs'}", f"does not agree with {' and '.join(wrong)}"
-        )
+        yield ColumnFinding(f"{name}.packed", f"does not agree with {' and '.join(wrong)}")
 
 
 def _check_tokens(columns: ShardColumns) -> Iterator[ColumnFinding]:
@@ -221,7 +219,7 @@ def _check_tokens(columns: ShardColumns) -> Iterator[ColumnFinding]:
     }
     wrong = [name for name, total in sums.items() if _sum_postings(columns.streams[name]) != total]
     if len(wrong) == 1:
-        yield ColumnFinding(f"{wrong[0]}.docs", "and its frequencies do not agree with the tokens of the documents")
+        yield ColumnFinding(f"{wrong[0]}.packed", "does not agree with the tokens of the documents")
     elif wrong:
         yield ColumnFinding("tokens", f"does not agree with the postings of {' and '.join(wrong)}")
     if columns.ngrams is not None:
@@ -234,7 +232,7 @@ def _check_ngrams(ngrams: DocumentTokens, stream: Stream) -> Iterator[ColumnFind
     if not np.array_equal(np.diff(ngrams.offsets.whole), lengths):
         yield ColumnFinding("ngrams.tokens.offsets", "does not agree with ngrams.lengths")
     elif _sum_hashes(ngrams.tokens.whole, _list_of_each(ngrams.offsets)) != _sum_postings(stream):
-        yield ColumnFinding("ngrams.docs", "and its frequencies do not agree with ngrams.tokens")
+        yield ColumnFinding("ngrams.packed", "does not agree with ngrams.tokens")
     elif (title_lengths < 0).any() or (title_lengths > lengths).any():
         yield ColumnFinding("ngrams.title_lengths", "is not between 0 and ngrams.lengths")
 

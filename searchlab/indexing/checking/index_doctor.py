@@ -16,7 +16,7 @@ import os
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -25,6 +25,15 @@ from searchlab.cluster.cluster import Cluster, as_cluster
 from searchlab.corpus.text_files import open_regular_file
 from searchlab.errors import CHECK_DISK, REBUILD, IndexCorrupt, IndexOutdated, IndexTooNew, SettingError, StoreError
 from searchlab.indexing.checking.column_checks import check_columns
+from searchlab.indexing.checking.diagnosis import (
+    AFFECTS_DISPLAY,
+    AFFECTS_WHOOSH,
+    REMEDIES,
+    REMOVED_BY_NEXT_RUN,
+    Diagnosis,
+    IndexFinding,
+    ShardFindings,
+)
 from searchlab.indexing.storage.columns import ShardColumns, open_columns
 from searchlab.indexing.storage.digest import digest
 from searchlab.indexing.storage.layout import (
@@ -54,45 +63,6 @@ MAX_COMPARED_POSTINGS = 2_000_000
 SAMPLED_POSTINGS = 500_000
 READ_BYTES = 1 << 20
 MAX_ATTEMPTS = 3
-REMOVED_BY_NEXT_RUN = "the next `searchlab index` removes it"
-AFFECTS_DISPLAY = f"searching still works, but what is shown of documents may be missing; {REBUILD}"
-AFFECTS_WHOOSH = f"searching still works, but Whoosh itself cannot read the index; {REBUILD}"
-# What to do about a damaged file or folder of a shard, other than to rebuild the index at once.
-REMEDIES = {STORED_DOCUMENTS: AFFECTS_DISPLAY, WHOOSH: AFFECTS_WHOOSH}
-
-
-@dataclass(frozen=True)
-class IndexFinding:
-    """A problem of an index: the file or shard, the problem, and what to do about it."""
-
-    location: str
-    problem: str
-    remedy: str = REBUILD
-    serious: bool = True
-
-    def __str__(self) -> str:
-        return f"{self.location}: {self.problem}; {self.remedy}"
-
-
-@dataclass(frozen=True)
-class Diagnosis:
-    """The result of an examination; `n_compared` of Whoosh's `n_postings` postings were compared with the columns.
-
-    `language` is that of the index, "" if it could not be examined to the end.
-    """
-
-    folder: Path
-    n_shards: int
-    n_docs: int
-    findings: tuple[IndexFinding, ...]
-    n_postings: int = 0
-    n_compared: int = 0
-    language: str = ""
-
-    @property
-    def healthy(self) -> bool:
-        """Whether nothing serious was found."""
-        return not any(finding.serious for finding in self.findings)
 
 
 def examine(folder: Path, progress: Progress = no_progress, *, cluster: Cluster | str | None = None) -> Diagnosis:
@@ -135,16 +105,6 @@ def _split_message(error: Exception, path: Path) -> tuple[str, str]:
     """The problem and the remedy in the message of an error about `path`."""
     problem, _, remedy = str(error).removeprefix(f"{path}: ").partition("; ")
     return problem, remedy or REBUILD
-
-
-@dataclass(frozen=True)
-class ShardFindings:
-    """The findings of a shard in each stage, and whether its columns can be read; else it is not examined further."""
-
-    files: tuple[IndexFinding, ...]
-    columns: tuple[IndexFinding, ...]
-    documents: tuple[IndexFinding, ...]
-    is_readable: bool
 
 
 def examine_shard(folder: Path, manifest: Manifest) -> ShardFindings:

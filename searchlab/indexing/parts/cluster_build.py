@@ -24,6 +24,7 @@ from searchlab.corpus.file_ranges import count_lines
 from searchlab.corpus.reading_notes import COLUMNS, ENCODING, ReadingNotes
 from searchlab.corpus.sources import Source
 from searchlab.errors import SettingError, SourceError, name_some
+from searchlab.indexing.building.build_options import BuildOptions
 from searchlab.indexing.building.update import IndexChanges
 from searchlab.indexing.parts.part_identities import keep_documents
 from searchlab.indexing.parts.part_writer import BuildSettings, WrittenPart, write_part
@@ -50,17 +51,14 @@ class ClusterBuild:
         reading: ReadingSettings,
         notes: ReadingNotes,
         progress: Progress,
-        *,
-        on_duplicate: str,
-        deduplicate: bool,
+        options: BuildOptions,
     ) -> None:
         self._cluster = cluster
         self._names = names
         self._reading = reading
         self._notes = notes
         self._progress = progress
-        self._on_duplicate = on_duplicate
-        self._deduplicate = deduplicate
+        self._options = options
         self.n_docs = 0
 
     def write(
@@ -110,7 +108,8 @@ class ClusterBuild:
     ) -> list[WrittenPart]:
         """Write the parts again of which the rules for duplicates leave out or rename documents."""
         identities = [part.identities for part in written]
-        kept = keep_documents(identities, self._on_duplicate, self._notes, deduplicate=self._deduplicate)
+        options = self._options
+        kept = keep_documents(identities, options.on_duplicate, self._notes, deduplicate=options.deduplicate)
         changed = [number for number, docnos in enumerate(kept) if docnos != identities[number].docnos]
         again = self._cluster.run(write_part, [(parts[number], number, build, kept[number]) for number in changed])
         replaced = dict(zip(changed, again, strict=True))

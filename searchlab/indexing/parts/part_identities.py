@@ -1,8 +1,8 @@
 """Identities: what must be known of the documents of all parts to find copies and records of one publication.
 
-The rules for duplicates (`building/duplicates.py`, `building/same_records.py`) look at documents one after the other.
-On a cluster no process sees all documents. So each part reports the docno of each of its documents, a hash of its
-content, and the keys of its publication, and the rules are applied to these, in the order of the parts.
+The rules for duplicates (`indexing/deduplication/`) look at documents one after the other. On a cluster no process sees
+all documents. So each part reports the docno of each of its documents, a hash of its content, and the keys of its
+publication, and the rules are applied to these, in the order of the parts.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from hashlib import blake2b
 from itertools import chain, islice
 
 from searchlab.corpus.reading_notes import ReadingNotes
-from searchlab.indexing.building.duplicates import DUPLICATE_RULES
-from searchlab.indexing.building.same_records import find_same_records, hash_keys
+from searchlab.indexing.deduplication.duplicates import DUPLICATE_RULES
+from searchlab.indexing.deduplication.same_records import find_same_records, hash_keys
 from searchlab.records import Document
 
 CONTENT_BYTES = 8

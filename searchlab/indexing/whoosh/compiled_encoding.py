@@ -20,4 +20,4 @@ for part in (
     register_jitable(part)
 
 encode_terms = njit(cache=True)(posting_encoding.encode_terms)
-fill_slots = njit(cache=True)(term_table.fill_slots)
+place_entries = njit(cache=True)(term_table.place_entries)

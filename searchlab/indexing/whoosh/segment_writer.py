@@ -25,7 +25,7 @@ from whoosh.writing import IndexingError, SegmentWriter
 from searchlab.analysis.analyzer import AnalysisSettings
 from searchlab.array_ranges import offsets_of
 from searchlab.errors import WriteFailed
-from searchlab.indexing.building.inversion import InvertedStream
+from searchlab.indexing.inversion.inversion import InvertedStream
 from searchlab.indexing.storage.arrays.string_table import PackedStrings
 from searchlab.indexing.whoosh import posting_encoding
 from searchlab.indexing.whoosh.posting_encoding import (

@@ -72,15 +72,15 @@ def fill_tables(hashes: Array, bounds: Array) -> Array:
     slots = np.zeros(len(hashes), np.int64)
     if len(hashes) < MIN_COMPILED_ENTRIES:
         found = slots.tolist()
-        fill_slots(hashes.tolist(), bounds.tolist(), bytearray(2 * len(hashes)), found)
+        place_entries(hashes.tolist(), bounds.tolist(), bytearray(2 * len(hashes)), found)
         return np.array(found, np.int64)
     from searchlab.indexing.whoosh import compiled_encoding
 
-    compiled_encoding.fill_slots(hashes.astype(np.int64), bounds, np.zeros(2 * len(hashes), np.uint8), slots)
+    compiled_encoding.place_entries(hashes.astype(np.int64), bounds, np.zeros(2 * len(hashes), np.uint8), slots)
     return slots
 
 
-def fill_slots(hashes: Any, bounds: Any, taken: Any, slots: Any) -> None:
+def place_entries(hashes: Any, bounds: Any, taken: Any, slots: Any) -> None:
     """Write the slot of each entry: the first free one from its hash on, within its table."""
     for table in range(len(bounds) - 1):
         begin, n_slots = 2 * bounds[table], 2 * (bounds[table + 1] - bounds[table])

@@ -2,7 +2,8 @@
 
     INDEX.searches.json    {"format": …, "searches": [{"name", "query", "system", "filters", "sort", "judge", "made"}]}
 
-The file is replaced as a whole. Searches are few, and people save them by hand.
+The file is replaced as a whole. Searches are few, and people save them by hand. A search belongs to the judge who saved
+it; one without a judge belongs to all.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from searchlab.errors import IndexCorrupt, SettingError, SourceError, unknown_na
 from searchlab.json_records import one_line, parse_record, text, texts
 
 FORMAT = "searchlab searches 1"
-MAX_SEARCHES = 500
+MAX_SEARCHES, MAX_SEARCHES_OF_JUDGE = 5000, 500
 MAX_NAME_LENGTH = 100
 
 
@@ -50,8 +51,11 @@ class SavedSearches:
         self._path = path
         self._lock = threading.Lock()
 
-    def list(self) -> tuple[SavedSearch, ...]:
-        """All searches, the latest first."""
+    def list(self, judge: str = "") -> tuple[SavedSearch, ...]:
+        """The searches of a judge and those of all, the latest first."""
+        return tuple(each for each in self._read_all() if each.judge in (judge, ""))
+
+    def _read_all(self) -> tuple[SavedSearch, ...]:
         if not self._path.exists():
             return ()
         try:
@@ -63,7 +67,7 @@ class SavedSearches:
             raise IndexCorrupt(f"{shown_path(self._path.name)}: no list of saved searches ({error})") from None
 
     def save(self, search: SavedSearch) -> SavedSearch:
-        """Add a search, in place of one with the same name; without a name its query is the name."""
+        """Add a search, in place of the judge's one with the same name; without a name its query is the name."""
         name = on_one_line(search.name) or on_one_line(search.query)[:MAX_NAME_LENGTH]
         if not name or len(name) > MAX_NAME_LENGTH or not name.isprintable():
             raise SettingError(f"the name of a search has {len(name)} characters, expected 1 to {MAX_NAME_LENGTH}")
@@ -71,30 +75,32 @@ class SavedSearches:
         saved = SavedSearch(name, search.query, search.system, search.filters, search.sort, search.judge, made)
 
         def add(searches: tuple[SavedSearch, ...]) -> tuple[SavedSearch, ...]:
-            others = tuple(each for each in searches if each.name != name)
-            if len(others) >= MAX_SEARCHES:
-                raise SettingError(f"{MAX_SEARCHES} searches are saved already: delete one first")
+            others = tuple(each for each in searches if (each.name, each.judge) != (name, search.judge))
+            n_own = sum(each.judge == search.judge for each in others)
+            if n_own >= MAX_SEARCHES_OF_JUDGE or len(others) >= MAX_SEARCHES:
+                raise SettingError(f"{max(n_own, 1):,} searches are saved already: delete one first")
             return (saved, *others)
 
         self._replace(add)
         return saved
 
-    def delete(self, name: str) -> SavedSearch:
-        """Delete the search with a name; returns it."""
+    def delete(self, name: str, judge: str = "") -> SavedSearch:
+        """Delete the search of a judge with a name, or else the one of all; returns it."""
         deleted: list[SavedSearch] = []
 
         def remove(searches: tuple[SavedSearch, ...]) -> tuple[SavedSearch, ...]:
-            deleted.extend(each for each in searches if each.name == name)
+            seen = [each for each in searches if each.judge in (judge, "")]
+            deleted.extend(sorted((each for each in seen if each.name == name), key=lambda each: not each.judge)[:1])
             if not deleted:
-                raise unknown_name("saved search", name, [each.name for each in searches])
-            return tuple(each for each in searches if each.name != name)
+                raise unknown_name("saved search", name, [each.name for each in seen])
+            return tuple(each for each in searches if each != deleted[0])
 
         self._replace(remove)
         return deleted[0]
 
     def _replace(self, change: Callable[[tuple[SavedSearch, ...]], tuple[SavedSearch, ...]]) -> None:
         with self._lock:
-            record = {"format": FORMAT, "searches": [asdict(search) for search in change(self.list())]}
+            record = {"format": FORMAT, "searches": [asdict(search) for search in change(self._read_all())]}
             with open_atomic(self._path) as file:
                 file.write(json.dumps(record, ensure_ascii=False, indent=1) + "\n")
 

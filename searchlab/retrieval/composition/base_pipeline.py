@@ -68,6 +68,10 @@ class BasePipeline(ABC):
     def begin(self, request: SearchRequest) -> BaseSearch:
         """A search that has computed nothing yet."""
 
+    @abstractmethod
+    def over(self, engine: SearchEngine) -> BasePipeline:
+        """The same pipeline over another engine of the same index."""
+
     def learnt_from(self, topics: Sequence[Topic]) -> set[str]:
         """The qids of those topics that a model of this pipeline was trained on, as far as its file records."""
         return set()
@@ -116,13 +120,16 @@ class BasePipeline(ABC):
         filters: Filters = (),
         jobs: int | None = 1,
         cluster: Cluster | str | None = None,
+        divide: str = "auto",
         progress: Progress = no_progress,
     ) -> Run:
         """The k best documents for each topic; topics are anything that `make_topics` takes.
 
         `jobs` is the number of threads, None for one a processor: whether several are faster depends on the index and
-        the machine (`benchmarks/batch.py` measures it). With a `cluster`, or its address, the topics are divided among
-        its workers. The run is the same, to the last bit, whatever it is.
+        the machine (`benchmarks/batch.py` measures it). With a `cluster`, or its address, its workers search: `divide`
+        is "topics", if each worker is to search the whole index for some of the topics, "shards", if each is to search
+        some shards for all of them, or "auto", which divides the shards of an index that is too large for a worker.
+        The run is the same, to the last bit, whatever it is.
 
         A model that was trained on some of the topics ranks these too well: a `TrainingTopicsWarning` says so.
         """
@@ -140,7 +147,7 @@ class BasePipeline(ABC):
 
             found = search_numbered(search_topic, len(listed), jobs=n_jobs, progress=progress)
         else:
-            found = search_on_cluster(as_cluster(cluster), self, listed, k, syntax, wanted, progress)
+            found = search_on_cluster(as_cluster(cluster), self, listed, k, syntax, wanted, divide, progress)
         for query, _, _ in found:
             warn_of_remarks(query)
         ranked = [(docnos, scores) for _, docnos, scores in found]
@@ -320,10 +327,13 @@ class PipelineHits(Hits):
         scores: Array,
         seconds: float,
         matches: Matches | None = None,
+        docnos: list[str] | None = None,
     ) -> None:
         engine = search.pipeline.engine
         columns = shards, docs, scores
-        super().__init__(engine.snapshot, query, *columns, seconds, compiled=engine.compiled, matches=matches)
+        super().__init__(
+            engine.snapshot, query, *columns, seconds, docnos=docnos, compiled=engine.compiled, matches=matches
+        )
         self.search = search
 
     def without(self, docno: str) -> PipelineHits:
@@ -332,7 +342,7 @@ class PipelineHits(Hits):
         matches = Matches(
             partial(self._count_others, docno), partial(self._mark_others, docno), self._matches.search_fields
         )
-        return self._with(self.query, self.shards[rows], self.docs[rows], self.scores[rows], matches)
+        return self._with(self.query, rows, matches)
 
     def _count_others(self, docno: str) -> int:
         return self.n_matches - self.search.finds(docno)
@@ -345,7 +355,7 @@ class PipelineHits(Hits):
 
     def with_expanded_query(self) -> PipelineHits:
         """The same hits, with the terms of the expanded query marked in titles and snippets."""
-        return self._with(self.search.expanded_query, self.shards, self.docs, self.scores, self._same_matches)
+        return self._with(self.search.expanded_query, slice(None), self._same_matches)
 
 
 def _require_pipeline(value: BasePipeline, operator: str) -> BasePipeline:

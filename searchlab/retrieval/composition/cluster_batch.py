@@ -1,7 +1,9 @@
-"""Many topics on a cluster: each task searches the whole index for some of them, with a pipeline as on one machine.
+"""Many topics on a cluster, of which the topics or the shards are divided among the workers.
 
-Workers open the index that the pipeline searches, and keep it open. Every statistic is thus that of the whole index,
-and a topic's ranking is the same, to the last bit, wherever it is made.
+By topics: each task searches the whole index for some of them, with a pipeline as on one machine. Workers open the
+index that the pipeline searches, and keep it open. By shards: the client goes through the steps of the pipeline, for
+many topics at a time, and each worker searches some of the shards (see `distributed/`). Either way every statistic is
+that of the whole index, and a topic's ranking is the same, to the last bit, wherever it is made.
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ import numpy as np
 
 from searchlab.cluster.cluster import Cluster
 from searchlab.records import Topic
-from searchlab.retrieval.composition.topic_batch import STAGE
+from searchlab.retrieval.composition.topic_batch import STAGE, search_numbered
 from searchlab.retrieval.query.filters import Filter
 from searchlab.retrieval.results import Query
 from searchlab.types import Array, Floats, Progress
@@ -26,6 +28,9 @@ if TYPE_CHECKING:
 TASKS_PER_WORKER = 6
 # Fewer topics are searched in less time than a task takes to start.
 MIN_TOPICS_PER_TASK = 8
+
+# Topics whose searches are under way at the same time if the shards are divided: requests of many travel together.
+TOPICS_AT_A_TIME = 96
 
 FoundTopic = tuple[Query, list[str], Floats]
 T = TypeVar("T")
@@ -60,11 +65,16 @@ def search_on_cluster(
     k: int | None,
     syntax: str,
     filters: tuple[Filter, ...],
+    divide: str,
     progress: Progress,
 ) -> list[FoundTopic]:
     """The query, docnos and scores of each topic, in their order."""
+    from searchlab.retrieval.distributed.shard_division import SHARDS, choose_division
+
     with cluster:
         cluster.check_sources([pipeline.engine.snapshot.folder])
+        if choose_division(divide, cluster, pipeline.engine.snapshot) == SHARDS:
+            return _search_shards(cluster, pipeline, topics, k, syntax, filters, progress)
         parts = split_evenly(topics, len(cluster.workers))
         calls = [(pipeline, part, k, syntax, filters) for part in parts]
         progress(STAGE, 0, len(topics))
@@ -74,6 +84,30 @@ def search_on_cluster(
             found[number] = _unpack(parts[number], answer)
             progress(STAGE, sum(map(len, found.values())), len(topics))
     return [each for number in range(len(parts)) for each in found[number]]
+
+
+def _search_shards(
+    cluster: Cluster,
+    pipeline: BasePipeline,
+    topics: Sequence[Topic],
+    k: int | None,
+    syntax: str,
+    filters: tuple[Filter, ...],
+    progress: Progress,
+) -> list[FoundTopic]:
+    """The same by division of the shards."""
+    from searchlab.retrieval.distributed.distributed_engine import DistributedEngine
+
+    engine = DistributedEngine(pipeline.engine, cluster)
+    distributed = pipeline.over(engine)
+
+    def search(number: int) -> FoundTopic:
+        return distributed.search_topic(topics[number], k, syntax, filters)
+
+    try:
+        return search_numbered(search, len(topics), jobs=TOPICS_AT_A_TIME, progress=progress, stop=cluster.cancel)
+    finally:
+        engine.end_requests()
 
 
 def split_evenly(topics: Sequence[T], n_workers: int) -> list[Sequence[T]]:

@@ -57,6 +57,10 @@ class Cutoff(BasePipeline):
         """A query as the first search understands it."""
         return self.first.parse(query, syntax)
 
+    def over(self, engine: SearchEngine) -> Cutoff:
+        """The same cut-off over another engine of the same index."""
+        return Cutoff(self.first.over(engine), self.k)
+
     def learnt_from(self, topics: Sequence[Topic]) -> set[str]:
         """The qids of topics that a model was trained on."""
         return self.first.learnt_from(topics)
@@ -95,7 +99,7 @@ class CutoffSearch(BaseSearch):
             lambda: self._first.hits(self._k).marked_hits,
             self.retrieval.search_fields,
         )
-        return PipelineHits(self, found.query, *columns, found.seconds, matches)
+        return PipelineHits(self, found.query, *columns, found.seconds, matches, found.known_docnos)
 
     def explain(self, docnos: Sequence[str]) -> list[Explanation]:
         """Why documents have their scores; those below the cut-off are not found."""
@@ -156,7 +160,7 @@ class RankedSearch(BaseSearch):
         seconds = time.perf_counter() - began
         mark = partial(mark_documents, self.pipeline.engine.snapshot, documents.shards, documents.docs)
         matches = Matches(lambda: len(documents), mark, self.retrieval.search_fields)
-        return PipelineHits(self, self.query, *columns, seconds, matches)
+        return PipelineHits(self, self.query, *columns, seconds, matches, list(documents.docnos[:k]))
 
     def explain(self, docnos: Sequence[str]) -> list[Explanation]:
         """Why documents have their scores; only documents that are found can be explained."""
@@ -220,6 +224,10 @@ class ScoreSum(CombinedPipeline):
     def label(self) -> str:
         """The sum as it could be written."""
         return " + ".join(_weighted(weight, part.label) for weight, part in self.terms)
+
+    def over(self, engine: SearchEngine) -> ScoreSum:
+        """The same sum over another engine of the same index."""
+        return ScoreSum(tuple((weight, part.over(engine)) for weight, part in self.terms))
 
     def begin(self, request: SearchRequest) -> ScoreSumSearch:
         """A search that has computed nothing yet."""
@@ -293,6 +301,10 @@ class Fusion(CombinedPipeline):
     def fused(self) -> tuple[BasePipeline, ...]:
         """The parts of a reciprocal rank fusion without weights; any other fusion is one part itself."""
         return self.parts if self.method == "rrf" and set(self.weights) == {1.0} else (self,)
+
+    def over(self, engine: SearchEngine) -> Fusion:
+        """The same fusion over another engine of the same index."""
+        return Fusion([part.over(engine) for part in self.parts], self.method, self.weights)
 
     def begin(self, request: SearchRequest) -> FusionSearch:
         """A search that has computed nothing yet."""

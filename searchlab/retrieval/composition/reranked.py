@@ -59,6 +59,9 @@ class CandidateModel(Protocol):
     def label(self) -> str:
         """The model in a few words."""
 
+    def over(self, engine: SearchEngine) -> CandidateModel:
+        """The same model over another engine of the same index."""
+
     def learnt_from(self, topics: Sequence[Topic]) -> set[str]:
         """The qids of those topics that the model was trained on."""
 
@@ -92,6 +95,10 @@ class Reranked(BasePipeline):
     def parse(self, query: str | Query, syntax: str = "plain") -> Query:
         """A query as the first search understands it."""
         return self.first.parse(query, syntax)
+
+    def over(self, engine: SearchEngine) -> Reranked:
+        """The same steps over another engine of the same index."""
+        return Reranked(self.first.over(engine), self.model.over(engine), self.n_candidates)
 
     def learnt_from(self, topics: Sequence[Topic]) -> set[str]:
         """The qids of topics that the model, or one before it, was trained on."""
@@ -147,6 +154,10 @@ class FunctionModel:
     def label(self) -> str:
         """The function by its name."""
         return f"rerank({self.name})"
+
+    def over(self, engine: SearchEngine) -> FunctionModel:
+        """The function itself: it sees the hits of any engine."""
+        return self
 
     def learnt_from(self, topics: Sequence[Topic]) -> set[str]:
         """None: what a function has learnt from is not known."""

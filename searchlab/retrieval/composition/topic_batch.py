@@ -34,10 +34,17 @@ def choose_jobs(jobs: int | None) -> int:
     return jobs
 
 
-def search_numbered(search: Callable[[int], T], n: int, *, jobs: int, progress: Progress = no_progress) -> list[T]:
+def search_numbered(
+    search: Callable[[int], T],
+    n: int,
+    *,
+    jobs: int,
+    progress: Progress = no_progress,
+    stop: Callable[[], None] = lambda: None,
+) -> list[T]:
     """The results of `search(0)` to `search(n - 1)`, in this order.
 
-    After an error, or Ctrl-C, each thread ends with the search that it is at.
+    After an error, or Ctrl-C, each thread ends with the search that it is at; `stop` is called to end these.
     """
     if jobs == 1 or n < MIN_PARALLEL:
         results = []
@@ -69,6 +76,9 @@ def search_numbered(search: Callable[[int], T], n: int, *, jobs: int, progress: 
                 progress(STAGE, len(found), n)
                 if any(future.exception() for future in done):
                     break
+        except BaseException:
+            stop()
+            raise
         finally:
             pending.clear()
     for future in futures:

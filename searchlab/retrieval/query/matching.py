@@ -32,7 +32,8 @@ from searchlab.retrieval.query.syntax_tree import (
 )
 from searchlab.retrieval.query.term_patterns import match_strings
 from searchlab.retrieval.results import Query
-from searchlab.scorers.execution.index_reader import IndexReader, Variants
+from searchlab.scorers.execution.collection_statistics import Variants
+from searchlab.scorers.execution.index_reader import IndexReader
 from searchlab.types import Array
 
 _NONE = np.zeros(0, np.int64)

@@ -36,7 +36,8 @@ from searchlab.retrieval.query.syntax_tree import (
 from searchlab.retrieval.query.term_patterns import MAX_VARIANTS, TermPatterns
 from searchlab.retrieval.results import Query
 from searchlab.retrieval.suggest.spelling import correct_spelling
-from searchlab.scorers.execution.index_reader import IndexReader, Variants
+from searchlab.scorers.execution.collection_statistics import Variants
+from searchlab.scorers.execution.index_reader import IndexReader
 
 # How the text of a query is read: as words only, or as a query with phrases, operators and fields.
 SYNTAXES = ("plain", "full")

@@ -22,7 +22,7 @@ from searchlab.indexing.storage.shard import Shard
 from searchlab.indexing.storage.streams import Text
 from searchlab.retrieval.query.string_matching import match_fuzzy, match_wildcard
 from searchlab.retrieval.query.syntax_tree import Fuzzy, Wildcard
-from searchlab.scorers.execution.index_reader import Variants
+from searchlab.scorers.execution.collection_statistics import Variants
 from searchlab.types import Array
 
 MAX_VARIANTS = 1024

@@ -15,6 +15,7 @@ from typing import Protocol
 import numpy as np
 
 from searchlab.records import QueryTerm
+from searchlab.scorers.execution.collection_statistics import QueryStatistics
 from searchlab.scorers.execution.index_reader import IndexReader
 from searchlab.scorers.execution.scoring_plan import ScoringPlan
 from searchlab.types import Array
@@ -51,6 +52,13 @@ class QueryScorer(ABC):
 
     # Whether documents without any term of a plain query are candidates, too.
     scores_every_document: bool = False
+
+    def statistics(self) -> QueryStatistics | None:
+        """What scores need of the whole collection, so that some shards can be searched apart from the others.
+
+        None if that is not known: such a query needs all shards at once.
+        """
+        return None
 
     def plan(self, k: int) -> ScoringPlan | None:
         """What the top-k kernel needs to find the k best; None if only `score` gives the scores of this query."""

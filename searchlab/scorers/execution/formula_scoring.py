@@ -18,6 +18,7 @@ from searchlab.scorers.execution.bound_scorer import (
     TermContribution,
     frequency_of,
 )
+from searchlab.scorers.execution.collection_statistics import NO_STATISTICS, QueryStatistics
 from searchlab.scorers.execution.index_reader import IndexReader
 from searchlab.scorers.execution.posting_scoring import find_common
 from searchlab.types import Array
@@ -56,6 +57,10 @@ class FormulaQueryScorer(QueryScorer):
     def __init__(self, bound: BoundFormulaScorer, query: ScorableQuery) -> None:
         self._bound = bound
         self._query = query
+
+    def statistics(self) -> QueryStatistics:
+        """Nothing: the terms of the query have their statistics with them."""
+        return NO_STATISTICS
 
     def score(self, shard_index: int, docs: Array) -> Array:
         """The scores of documents: the sum of their weights, a repeated word counting each time."""

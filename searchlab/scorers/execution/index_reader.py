@@ -16,16 +16,15 @@ from searchlab.errors import REBUILD, IndexCorrupt
 from searchlab.indexing.phrases import count_phrase
 from searchlab.indexing.snapshot import Snapshot, TermCounts
 from searchlab.indexing.storage.streams import Stream, make_stream
-from searchlab.records import PHRASE_SEPARATOR, TermStats
+from searchlab.records import PHRASE_SEPARATOR
+from searchlab.scorers.execution.collection_statistics import MAX_CACHED_TERMS, CollectionStatistics, Variants
 from searchlab.scorers.execution.posting_cache import PostingCache
 from searchlab.types import Array
 
 MAX_BOUND_SCORERS = 12
-MAX_CACHED_TERMS = 1 << 16
 # Merged postings of wildcards and fuzzy words.
 MAX_CACHED_PATTERNS = 16
 
-Variants = tuple[str, ...]
 T = TypeVar("T")
 B_co = TypeVar("B_co", covariant=True)
 
@@ -46,14 +45,18 @@ class TermLocation(NamedTuple):
 
 
 class IndexReader:
-    """Postings and statistics of terms over one snapshot, cached, and the scorers bound to it."""
+    """Postings and statistics of terms over one snapshot, cached, and the scorers bound to it.
 
-    def __init__(self, snapshot: Snapshot) -> None:
+    `statistics` are those of the whole collection, of which the snapshot may be a part; by default those of the
+    snapshot itself.
+    """
+
+    def __init__(self, snapshot: Snapshot, statistics: CollectionStatistics | None = None) -> None:
         self.snapshot = snapshot
         self.n_shards = len(snapshot.shards)
+        self.statistics = CollectionStatistics(self) if statistics is None else statistics
+        self.term_stats = self.statistics.term_stats
         self.locate_term = lru_cache(MAX_CACHED_TERMS)(self._locate_term)
-        self.term_stats = lru_cache(MAX_CACHED_TERMS)(self._count_stats)
-        self._n_tokens = lru_cache(MAX_CACHED_TERMS)(snapshot.count_tokens)
         self._merged = lru_cache(MAX_CACHED_PATTERNS)(self._merge_postings)
         self._bound = lru_cache(MAX_BOUND_SCORERS)(self._bind)
         self._shared: dict[Any, Any] = {}
@@ -140,16 +143,10 @@ class IndexReader:
 
     def mean_length(self, stream: str) -> float:
         """The mean length of live documents; 1 for a stream without any text, whose documents match nothing."""
-        return self._n_tokens(stream) / max(self.snapshot.n_docs, 1) or 1.0
+        return self.statistics.n_tokens(stream) / max(self.snapshot.n_docs, 1) or 1.0
 
-    def _count_stats(self, stream: str, variants: Variants) -> TermStats:
-        """The statistics of a term; one that does not occur has zeros."""
-        return TermStats(self.snapshot.n_docs, self._n_tokens(stream), *self.count_term(stream, variants)[:2])
-
-    def count_term(self, stream: str, variants: Variants) -> TermCounts:
-        """Document frequency, collection frequency and largest tf of a term in live documents."""
-        if stream in self.snapshot.streams and len(variants) == 1:
-            return self.snapshot.count_term(stream, variants[0])
+    def count_occurrences(self, stream: str, variants: Variants) -> TermCounts:
+        """The counts of a term in the live documents of these shards, by its postings."""
         doc_freq = term_count = max_tf = 0
         for shard_index, shard in enumerate(self.snapshot.shards):
             docs, tfs = self.occurrences(shard_index, stream, variants)
@@ -217,7 +214,7 @@ class IndexReader:
         return docs.astype(np.uint32), counts.astype(np.uint32)
 
     def _damaged(self, stream: str) -> IndexCorrupt:
-        return IndexCorrupt(f"{self.snapshot.folder}: {stream}.docs is damaged; {REBUILD}")
+        return IndexCorrupt(f"{self.snapshot.folder}: the postings of {stream} are damaged; {REBUILD}")
 
 
 def _is_sound(column: Stream, location: TermLocation) -> bool:

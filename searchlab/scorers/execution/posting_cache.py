@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 # The kernel goes through documents in windows of this size: their sums fit into the first-level cache.
 WINDOW_SIZE = 8192
-# Of a block; 6 bytes a posting, and one more for each scorer.
+# Of a block; 4 bytes a posting, and one more for each scorer.
 MAX_POSTINGS = 1 << 25
 MAX_TERMS = 1 << 16
 # Of a block's table of windows, which has eight bytes for each window of each term.
@@ -42,7 +42,8 @@ DEPTHS = (1, 3, 10, 30, 100, 300, 1000, 3000, 10000)
 class PostingArrays(NamedTuple):
     """What the kernel reads: documents, frequencies, impact codes, and where the windows of each term begin.
 
-    Frequent terms have two rows with a byte for each document: its code, and its frequency, up to MAX_ROW_TF.
+    Documents are numbered within their windows: two bytes each. Frequent terms have two rows with a byte for each
+    document: its code, and its frequency, up to MAX_ROW_TF.
     """
 
     docs: Array
@@ -80,7 +81,7 @@ class PostingBlock:
     """A block of memory with the postings of terms."""
 
     def __init__(self, capacity: int, max_terms: int, n_docs: int, dtype: np.dtype[Any]) -> None:
-        self.docs = np.empty(capacity, np.uint32)
+        self.docs = np.empty(capacity, np.uint16)
         self.tfs = np.empty(capacity, dtype)
         self.n_docs = n_docs
         self._window_starts = np.arange(0, n_docs + WINDOW_SIZE, WINDOW_SIZE)
@@ -95,12 +96,18 @@ class PostingBlock:
         place = len(self.spans)
         if end > len(self.docs) or place == len(self.windows):
             return False
-        self.docs[start:end] = docs
+        self.docs[start:end] = docs % WINDOW_SIZE
         self.tfs[start:end] = tfs
         self.windows[place] = start + np.searchsorted(docs, self._window_starts)
         self._n_used = end
         self.spans[key] = start, end, place  # not before they are complete: other threads read without a lock
         return True
+
+    def documents(self, key: Hashable) -> Array:
+        """The documents that have a term of the block, ascending."""
+        start, end, place = self.spans[key]
+        documents: Array = np.repeat(self._window_starts[:-1], np.diff(self.windows[place])) + self.docs[start:end]
+        return documents
 
     def impacts_of(self, scorer: object) -> BlockImpacts:
         """The impacts by one bound scorer; they are dropped with it."""
@@ -112,7 +119,7 @@ class BlockImpacts:
     """The impact codes of a block by one scorer, computed for a term when it is first searched."""
 
     def __init__(self, block: PostingBlock) -> None:
-        self._spans, self._n_docs = block.spans, block.n_docs
+        self._block = block
         codes = np.zeros(len(block.docs), np.uint8)
         shape = MAX_ROW_BYTES // (2 * max(block.n_docs, 1)), block.n_docs
         code_rows, tf_rows = np.zeros(shape, np.uint8), np.zeros(shape, np.uint8)
@@ -128,13 +135,13 @@ class BlockImpacts:
         with self._lock:
             if key in self.terms:
                 return self.terms[key]
-            start, end, place = self._spans[key]
-            docs, tfs, codes = (array[start:end] for array in self.arrays[:3])
+            start, end, place = self._block.spans[key]
+            docs, tfs, codes = self._block.documents(key), self.arrays.tfs[start:end], self.arrays.codes[start:end]
             max_gain, counts = fill_codes(docs, tfs, norms.norm_table, norms.norm_codes, formula, codes)
             n_above = np.cumsum(counts[::-1])[::-1]  # the postings with each code or a higher one
             best = tuple((np.maximum(_count_from(n_above, DEPTHS) - 1, 0) * (max_gain / MAX_CODE)).tolist())
             row = -1
-            if len(docs) * ROW_RATIO >= self._n_docs and self._n_rows < len(self.arrays.code_rows):
+            if len(docs) * ROW_RATIO >= self._block.n_docs and self._n_rows < len(self.arrays.code_rows):
                 row = self._n_rows
                 fill_rows(docs, tfs, codes, self.arrays.code_rows[row], self.arrays.tf_rows[row])
                 self._n_rows += 1

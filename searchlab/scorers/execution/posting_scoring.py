@@ -8,11 +8,13 @@ the same score to the last bit, whichever way it was found.
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from searchlab.indexing.snapshot import TermCounts
 from searchlab.scorers.execution.bound_scorer import (
     BoundScorer,
     QueryScorer,
@@ -20,7 +22,8 @@ from searchlab.scorers.execution.bound_scorer import (
     TermContribution,
     frequency_of,
 )
-from searchlab.scorers.execution.index_reader import IndexReader, Variants
+from searchlab.scorers.execution.collection_statistics import NormRange, QueryStatistics, Variants
+from searchlab.scorers.execution.index_reader import IndexReader
 from searchlab.scorers.execution.posting_cache import GainFormula, PostingCache
 from searchlab.scorers.execution.scoring_plan import DocumentNorms, PlannedTerm, ScoringPlan, make_query_arrays
 from searchlab.scorers.gains import SATURATION, exact_gain, gain
@@ -50,6 +53,9 @@ class BoundPostingScorer(BoundScorer):
     Subclasses may replace frequencies, norms, or the formula of single documents.
     """
 
+    # Whether scores need more of the whole collection than `QueryStatistics` has.
+    needs_all_shards: bool = False
+
     def __init__(self, scorer: PostingScorer, reader: IndexReader, stream: str) -> None:
         super().__init__(reader, stream)
         self.scorer = scorer
@@ -71,6 +77,16 @@ class BoundPostingScorer(BoundScorer):
         norms = np.concatenate([np.zeros(0), *(norms for norms, _ in by_shard)])
         return DocumentNorms.make(norms, self.reader.join_biases(biases for _, biases in by_shard), self.reader.live)
 
+    @cached_property
+    def norm_range(self) -> NormRange:
+        """The range of the norms of all documents of the collection, of which this index may be a part."""
+        return self.reader.statistics.norm_range(self)
+
+    def measure_norms(self) -> NormRange:
+        """The range of the norms of the documents of this index."""
+        table = self.norms.norm_table
+        return NormRange(float(table[0]), float(table[-1]))
+
     def norms_and_biases(self, shard_index: int) -> tuple[Array, Array | None]:
         """The norms of all documents of a shard, and their biases, if they have any."""
         column, scorer = self.reader.column(shard_index, self.stream), self.scorer
@@ -88,9 +104,9 @@ class BoundPostingScorer(BoundScorer):
 
     def max_gain(self, variants: Variants, weight: float, factor: float) -> float:
         """The largest gain that a term can give any document."""
-        # A norm counts against the document where it saturates, for it elsewhere; the table is sorted.
-        norm = self.norms.norm_table[0 if self.scorer.shape == SATURATION else -1]
-        max_tf = float(self.reader.count_term(self.stream, variants).max_tf)
+        # A norm counts against the document where it saturates, for it elsewhere.
+        norm = self.norm_range.low if self.scorer.shape == SATURATION else self.norm_range.high
+        max_tf = float(self.reader.statistics.count_term(self.stream, variants).max_tf)
         return float(gain(self.scorer.shape, max_tf, weight, factor, norm, self.scorer.shift))
 
     def frequencies(self, shard_index: int, variants: Variants) -> tuple[Array, Array]:
@@ -144,6 +160,22 @@ class PostingQueryScorer(QueryScorer):
         n_words = sum(term.count for term, _ in terms)
         arrays = make_query_arrays(rows, k, float(background), float(n_words), scorer.shape, float(scorer.shift))
         return ScoringPlan(impacts.arrays, bound.norms, arrays)
+
+    def statistics(self) -> QueryStatistics | None:
+        """What the scores need of the whole collection: counts of terms, lengths, and the range of norms."""
+        if self._bound.needs_all_shards:
+            return None
+        statistics, streams = self._bound.reader.statistics, self._bound.reader.snapshot.streams
+        n_tokens = {stream: statistics.n_tokens(stream) for stream in streams}
+        terms: dict[tuple[str, Variants], TermCounts] = {}
+        norms: dict[tuple[Hashable, str], NormRange] = {}
+        for term in self._query.terms:
+            stream = self._bound.stream_of(self._query, term)
+            bound = self._bound.in_stream(stream)
+            terms[stream, term.variants] = statistics.count_term(stream, term.variants)
+            n_tokens[stream] = statistics.n_tokens(stream)
+            norms[bound.scorer, stream] = bound.norm_range
+        return QueryStatistics(terms, n_tokens, norms)
 
     @cached_property
     def _weighted_terms(self) -> tuple[list[_StreamTerm], float, dict[BoundPostingScorer, float]]:

@@ -6,21 +6,27 @@ from collections.abc import Iterable
 from typing import Any
 
 from searchlab import __version__
-from searchlab.web.api.answer_schemas import ANSWERS
+from searchlab.web.api.answers.answer_schemas import ANSWERS, NAMED_SCHEMAS
 from searchlab.web.api.endpoint import Endpoint
 from searchlab.web.api.parameters import Parameter, object_schema
 
 ERROR = {
     "type": "object",
-    "required": ["error"],
-    "properties": {"error": {"type": "string", "description": "one line: what was found, what was expected"}},
+    "required": ["error", "field"],
+    "properties": {
+        "error": {"type": "string", "description": "one line: what was found, what was expected"},
+        "field": {
+            "type": ["string", "null"],
+            "description": "the parameter at fault, if it is one: `k`, or `judgments[2].grade` in a list",
+        },
+    },
 }
 DESCRIPTION = (
     "Search, compare, explain, judge, train and measure. "
     "Titles, snippets and bodies are plain text; `marks` has the positions of the matched words, as [start, end] in "
     "characters, under the name of each text; a hit in a document with pages has the `page` of its snippet. "
     "An explanation has `docno`, `score`, `found` and `parts`, whose amounts add up to the score. "
-    'Errors are JSON: {"error": …}.'
+    'Errors are JSON: {"error": …, "field": …}, where `field` is the parameter at fault, or null.'
 )
 # Statuses that any request may get.
 ERRORS = {
@@ -47,7 +53,7 @@ def describe_api(endpoints: Iterable[Endpoint]) -> dict[str, Any]:
         },
         "paths": paths,
         "components": {
-            "schemas": {"Error": ERROR},
+            "schemas": {"Error": ERROR} | NAMED_SCHEMAS,
             "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
         },
         "security": [{}, {"token": []}],
@@ -57,8 +63,7 @@ def describe_api(endpoints: Iterable[Endpoint]) -> dict[str, Any]:
 def _operation(endpoint: Endpoint) -> dict[str, Any]:
     content: dict[str, Any] = {"text/plain": {"schema": {"type": "string"}}}
     if not endpoint.is_text:
-        answer = ANSWERS.get((endpoint.method, endpoint.path), {"type": "object"})
-        content = {"application/json": {"schema": answer}}
+        content = {"application/json": {"schema": ANSWERS[endpoint.method, endpoint.path]}}
     error_content = {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}}
     errors = {status: {"description": text, "content": error_content} for status, text in ERRORS.items()}
     name = endpoint.path.removeprefix("/api/").replace("-", "_").replace("/", "_").replace("{", "").replace("}", "")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -21,6 +22,9 @@ KINDS = {
     "integer": "a whole number",
     "number": "a number",
 }
+_WORD = re.compile(r"[a-z_0-9]+")
+# What a message calls a system.
+_SYSTEM_KINDS = {"model": "system", "scorer": "system"}
 _BOOLEANS = {"true": True, "1": True, "false": False, "0": False}
 
 
@@ -71,14 +75,14 @@ class Parameter:
             if not isinstance(value, list):
                 raise self._unexpected(value)
             if len(value) > self.max_items:
-                raise HttpError(400, f"{self.name}: {len(value)} values, expected at most {self.max_items}")
+                raise self._error(f"{self.name}: {len(value)} values, expected at most {self.max_items}")
             return [self._check_text(text) for text in value]
         if self.kind == "records":
             if not isinstance(value, list):
                 raise self._unexpected(value)
             if len(value) > self.max_items:
-                raise HttpError(400, f"{self.name}: {len(value)} values, expected at most {self.max_items}")
-            return [parse_body(self.fields, each) for each in value]
+                raise self._error(f"{self.name}: {len(value)} values, expected at most {self.max_items}")
+            return [self._check_record(number, each) for number, each in enumerate(value)]
         if self.kind == "string":
             return self._check_text(value)
         if self.kind == "boolean":
@@ -96,15 +100,21 @@ class Parameter:
             raise self._unexpected(value)
         return value
 
+    def _check_record(self, number: int, value: Any) -> dict[str, Any]:
+        """The values of one of several records; an error names its number, from 0, too."""
+        try:
+            return parse_body(self.fields, value)
+        except HttpError as error:
+            inner = f".{error.field}" if error.field else ""
+            raise HttpError(error.status, error.message, field=f"{self.name}[{number}]{inner}") from None
+
     def _check_text(self, value: Any) -> str:
         if not isinstance(value, str):
             raise self._unexpected(value)
         if len(value) > self.max_length:
-            raise HttpError(
-                400, f"{self.name} has {len(value):,} characters, expected at most {self.max_length:,}", self.name
-            )
+            raise self._error(f"{self.name} has {len(value):,} characters, expected at most {self.max_length:,}")
         if "\x00" in value or any("\ud800" <= character <= "\udfff" for character in value):
-            raise HttpError(400, f"{self.name} has characters that are not text", self.name)
+            raise self._error(f"{self.name} has characters that are not text")
         if self.choices is not None and value not in self.choices:
             raise self._unexpected(value)
         return value
@@ -112,7 +122,10 @@ class Parameter:
     def _unexpected(self, value: Any) -> HttpError:
         shown = repr(value)
         shortened = shown if len(shown) <= 60 else shown[:57] + "…"
-        return HttpError(400, f"{self.name} is {shortened}, expected {self.expected}", self.name)
+        return self._error(f"{self.name} is {shortened}, expected {self.expected}")
+
+    def _error(self, message: str) -> HttpError:
+        return HttpError(400, message, field=self.name)
 
     @property
     def expected(self) -> str:
@@ -183,18 +196,26 @@ def parse_body(parameters: Iterable[Parameter], body: Any) -> dict[str, Any]:
     return _with_defaults(declared, values)
 
 
+def field_at_fault(message: str, parameters: Iterable[Parameter]) -> str:
+    """The parameter that a message is about, empty if none: messages begin with `NAME is`, or with `unknown NAME`."""
+    first, second, *_ = [*_WORD.findall(message[:100]), "", ""]
+    named = _SYSTEM_KINDS.get(second, second) if first == "unknown" else first
+    return next((each.name for each in parameters if each.name in (named, f"{named}s")), "")
+
+
 def _reject_undeclared(declared: Mapping[str, Parameter], names: Iterable[str]) -> None:
     undeclared = [name for name in names if name not in declared]
     if undeclared:
         expected = f"one of {', '.join(declared)}" if declared else "none"
-        raise HttpError(400, f"unknown parameter {undeclared[0][:60]!r}, expected {expected}")
+        raise HttpError(400, f"unknown parameter {undeclared[0][:60]!r}, expected {expected}", field=undeclared[0][:60])
 
 
 def _with_defaults(declared: Mapping[str, Parameter], values: Mapping[str, Any]) -> dict[str, Any]:
     missing = {name: parameter for name, parameter in declared.items() if name not in values}
     for name, parameter in missing.items():
         if parameter.required:
-            raise HttpError(400, f"{name} is missing, expected {parameter.expected}: {parameter.description}", name)
+            message = f"{name} is missing, expected {parameter.expected}: {parameter.description}"
+            raise HttpError(400, message, field=name)
     # Lists of defaults are copied: handlers may change the lists that they get.
     defaults = {
         name: list(parameter.default) if isinstance(parameter.default, tuple) else parameter.default

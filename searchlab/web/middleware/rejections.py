@@ -45,7 +45,10 @@ def is_api(scope: Scope) -> bool:
 async def send_rejection(rejection: Rejection, scope: Scope, send: Send) -> None:
     """Send a rejection as the response."""
     if is_api(scope):
-        content_type, text = b"application/json", json.dumps({"error": rejection.message}, ensure_ascii=False)
+        content_type, text = (
+            b"application/json",
+            json.dumps({"error": rejection.message, "field": None}, ensure_ascii=False),
+        )
     else:
         content_type, text = b"text/html; charset=utf-8", rejection.page or _page(rejection)
     await _send(send, rejection.status, ((b"content-type", content_type), *rejection.headers), text.encode())

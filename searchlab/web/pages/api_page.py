@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from searchlab.web.api.answers.answer_schemas import NAMED_SCHEMAS
+from searchlab.web.api.answers.schema_types import REFERENCE
 from searchlab.web.api.endpoint import Endpoint
 from searchlab.web.api.openapi import DESCRIPTION, describe_api
 from searchlab.web.pages.page import BrowserSession
@@ -48,7 +50,7 @@ def _operation(method: str, path: str, operation: dict[str, Any]) -> dict[str, A
         "path": path,
         "summary": operation["summary"],
         "parameters": parameters,
-        "answer": shape_of(answer) if answer.get("properties") else "",
+        "answer": shape_of(answer) if answer else "",
     }
 
 
@@ -68,6 +70,8 @@ def _type_of(schema: dict[str, Any]) -> str:
 
 def shape_of(schema: dict[str, Any], depth: int = 0) -> str:
     """A schema as an outline of names and types."""
+    if "$ref" in schema:
+        return shape_of(NAMED_SCHEMAS[schema["$ref"].removeprefix(REFERENCE)], depth)
     if "anyOf" in schema:
         return f"{shape_of(schema['anyOf'][0], depth)} or null"
     if schema.get("type") == "array":
@@ -78,4 +82,5 @@ def shape_of(schema: dict[str, Any], depth: int = 0) -> str:
         return "\n".join(["{", *lines, f"{INDENT * depth}}}"])
     if isinstance(schema.get("additionalProperties"), dict):
         return f"{{name: {shape_of(schema['additionalProperties'], depth)}, …}}"
-    return " | ".join(schema.get("enum", [])) or str(schema.get("type", "any"))
+    kind = schema.get("type", "any")
+    return " | ".join(schema.get("enum", [])) or (" or ".join(kind) if isinstance(kind, list) else str(kind))

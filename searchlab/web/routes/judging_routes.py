@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from searchlab.web.api.endpoint import Endpoint
-from searchlab.web.api.judging import import_tables, judge, judgment_batch, pool
+from searchlab.web.api.judging import import_tables, judge, judgment_batch, pool, topics
 from searchlab.web.api.measuring.topic_rankings import SYSTEMS
 from searchlab.web.api.parameters import (
     DOCNO,
@@ -17,7 +17,7 @@ from searchlab.web.pages.page import Form, Page
 JUDGE_PAGE = (
     *(INDEX, judge.ANY_TOPIC_SET, SYSTEMS, pool.POOL_DEPTH),
     *(judge_page.ANY_LEFT, judge_page.ANY_RIGHT, judge_page.ALL_TOPICS),
-    *(judge_page.WORDS, judge_page.ORDER, topic_page.CHANGE),
+    *(judge_page.WORDS, judge_page.ORDER, topic_page.ANY_CHANGE),
 )
 POOL_FORM = (INDEX, judge.ANY_TOPIC_SET, judge.ANY_QID, SYSTEMS, pool.POOL_DEPTH)
 
@@ -30,6 +30,50 @@ ENDPOINTS = (
         judge.create_topic,
         "Add a topic to a set",
         (INDEX, TOPIC_SET, judge.TOPIC_TEXT, judge.NEW_QID),
+    ),
+    Endpoint("GET", "/api/topic", topics.get_topic, "A topic with its criteria", (INDEX, TOPIC_SET, pool.QID)),
+    Endpoint(
+        "POST",
+        "/api/topic/edit",
+        topics.edit_topic,
+        "Change the text of a topic, what counts as relevant, or the words to highlight",
+        (INDEX, TOPIC_SET, pool.QID, topics.NEW_TEXT, topics.CRITERIA, topics.HIGHLIGHT, JUDGE),
+    ),
+    Endpoint(
+        "DELETE",
+        "/api/topics",
+        topics.delete_topics,
+        "Delete topics of a set, with their judgments; can be undone",
+        (INDEX, TOPIC_SET, topics.QIDS, JUDGE),
+    ),
+    Endpoint(
+        "POST",
+        "/api/topics/merge",
+        topics.merge_topics,
+        "Merge topics into one of their set; can be undone",
+        (INDEX, TOPIC_SET, topics.QIDS, topics.INTO, JUDGE),
+    ),
+    Endpoint(
+        "POST",
+        "/api/topic-sets/rename",
+        topics.rename_topic_set,
+        "Rename a topic set, or merge it into another one; can be undone",
+        (INDEX, TOPIC_SET, topics.NEW_SET_NAME, JUDGE),
+    ),
+    Endpoint(
+        "DELETE",
+        "/api/topic-sets",
+        topics.delete_topic_set,
+        "Delete a topic set, with its topics and judgments; can be undone",
+        (INDEX, TOPIC_SET, JUDGE),
+    ),
+    Endpoint("GET", "/api/changes", topics.list_changes, "The last imports and changes of topics", (INDEX,)),
+    Endpoint(
+        "POST",
+        "/api/changes/undo",
+        topics.undo_change,
+        "Undo an import or a change of topics",
+        (INDEX, topics.CHANGE, JUDGE),
     ),
     Endpoint(
         "GET",
@@ -52,7 +96,7 @@ ENDPOINTS = (
         "POST",
         "/api/judgments/batch",
         judgment_batch.judge_batch,
-        "Grade several documents for one topic or query",
+        "Grade several documents for one topic or query: all or none; each is undone by itself",
         (INDEX, judgment_batch.JUDGMENTS, JUDGE, judge.ANY_TOPIC_SET, judge.ANY_QID, judgment_batch.BATCH_QUERY),
     ),
     Endpoint(
@@ -173,13 +217,13 @@ FORMS = (
     Form(
         "/topic/edit",
         topic_page.edit_form,
-        (INDEX, TOPIC_SET, pool.QID, judge.TOPIC_TEXT, topic_page.CRITERIA, topic_page.HIGHLIGHT),
+        (INDEX, TOPIC_SET, pool.QID, judge.TOPIC_TEXT, topic_page.ANY_CRITERIA, topic_page.ANY_HIGHLIGHT),
         field="text",
     ),
-    Form("/topics/delete", topic_page.delete_form, (INDEX, TOPIC_SET, topic_page.QIDS), field="qids"),
-    Form("/topics/merge", topic_page.merge_form, (INDEX, TOPIC_SET, topic_page.QIDS, topic_page.INTO), field="into"),
-    Form("/set/rename", topic_page.rename_set_form, (INDEX, TOPIC_SET, topic_page.NEW_SET_NAME), field="new_name"),
+    Form("/topics/delete", topic_page.delete_form, (INDEX, TOPIC_SET, topics.QIDS), field="qids"),
+    Form("/topics/merge", topic_page.merge_form, (INDEX, TOPIC_SET, topics.QIDS, topics.INTO), field="into"),
+    Form("/set/rename", topic_page.rename_set_form, (INDEX, TOPIC_SET, topics.NEW_SET_NAME), field="new_name"),
     Form("/set/delete", topic_page.delete_set_form, (INDEX, TOPIC_SET)),
-    Form("/change/undo", topic_page.undo_change_form, (INDEX, judge.ANY_TOPIC_SET, topic_page.CHANGE)),
+    Form("/change/undo", topic_page.undo_change_form, (INDEX, judge.ANY_TOPIC_SET, topic_page.ANY_CHANGE)),
     Form("/import-collection", judging_forms.import_form, (INDEX, judging_forms.NEXT_PATH), slow=True),
 )

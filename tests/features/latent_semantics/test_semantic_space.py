@@ -23,7 +23,8 @@ from searchlab.features.latent_semantics.semantic_space import SemanticSpace, bu
 from searchlab.features.latent_semantics.space_record import MAX_DIMS
 from searchlab.features.latent_semantics.truncated_svd import decompose
 from searchlab.indexing import vector_artefact
-from searchlab.indexing.building.indexer import delete, merge
+from searchlab.indexing.building.deletion import delete
+from searchlab.indexing.merging.merge import merge
 from searchlab.indexing.snapshot import Snapshot
 from searchlab.indexing.storage.layout import MANIFEST
 from searchlab.indexing.storage.lock import writer_lock

@@ -11,7 +11,7 @@ from searchlab.features.descriptions import describe_feature
 from searchlab.features.extraction import extract
 from searchlab.features.feature_sets import find_feature, make_feature_set
 from searchlab.features.user_defined.field_features import find_field_feature, list_field_features
-from searchlab.indexing.building.indexer import delete
+from searchlab.indexing.building.deletion import delete
 from searchlab.indexing.storage.stored_documents import StoredDocuments
 from searchlab.records import Document, Topic
 from searchlab.retrieval.engine import SearchEngine

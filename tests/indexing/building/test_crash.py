@@ -13,8 +13,10 @@ import pytest
 
 from searchlab.indexing import snapshot as snapshots
 from searchlab.indexing.building import workers
-from searchlab.indexing.building.indexer import build_index, delete, merge
+from searchlab.indexing.building.deletion import delete
+from searchlab.indexing.building.indexer import build_index
 from searchlab.indexing.checking.index_doctor import examine
+from searchlab.indexing.merging.merge import merge
 from searchlab.indexing.snapshot import Snapshot
 from searchlab.indexing.storage.layout import SHARD_PREFIX
 from searchlab.indexing.storage.lock import lock_shard_exclusively

@@ -12,8 +12,10 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 from searchlab.analysis.analyzer import AnalysisSettings
 from searchlab.corpus import ReadingNotes
 from searchlab.errors import IndexCorrupt, IndexMissing, RecordError, SettingError
-from searchlab.indexing.building import merge as merging
-from searchlab.indexing.building.indexer import build_index, delete, index, merge
+from searchlab.indexing.building.deletion import delete
+from searchlab.indexing.building.indexer import build_index, index
+from searchlab.indexing.merging import merge as merging
+from searchlab.indexing.merging.merge import merge
 from searchlab.indexing.snapshot import Snapshot
 from searchlab.indexing.storage.columns import NGRAMS, STREAMS
 from searchlab.indexing.storage.layout import MANIFEST

@@ -11,10 +11,12 @@ import pytest
 
 from searchlab.analysis import analyzer
 from searchlab.errors import REBUILD, IndexCorrupt, IndexMissing
-from searchlab.indexing.building.indexer import delete, merge
-from searchlab.indexing.building.inversion import InvertedStream
+from searchlab.indexing.building.deletion import delete
 from searchlab.indexing.checking import column_checks, index_doctor
-from searchlab.indexing.checking.index_doctor import AFFECTS_DISPLAY, AFFECTS_WHOOSH, IndexFinding, examine
+from searchlab.indexing.checking.diagnosis import AFFECTS_DISPLAY, AFFECTS_WHOOSH, IndexFinding
+from searchlab.indexing.checking.index_doctor import examine
+from searchlab.indexing.inversion.inversion import InvertedStream
+from searchlab.indexing.merging.merge import merge
 from searchlab.indexing.snapshot import Snapshot
 from searchlab.indexing.storage.arrays.array_file import ArrayFile, write_arrays
 from searchlab.indexing.storage.arrays.string_table import PackedStrings
@@ -293,9 +295,12 @@ ALTERED = {
     "word of no term": (put("words.terms", 0, 8), "words.terms has the number of a term that does not exist"),
     "offsets not from 0": (put("title.offsets", 0, 1), "title.offsets does not ascend from 0"),
     "offsets that fall": (put("both.offsets", 2, 0), "both.offsets does not ascend from 0"),
-    "a document out of range": (put("body.docs", -1, 9), "body.docs is not numbers of documents in ascending order"),
-    "a wrong tf": (put("body.tfs", 0, 3), "body.tfs does not agree with counts and max_tfs and lengths"),
-    "another document": (put("both.docs", 0, 0), "both.docs does not agree with lengths and uniques"),
+    "a document out of range": (
+        put("body.docs", -1, 9),
+        "body.packed has documents that do not exist",
+    ),
+    "a wrong tf": (put("body.tfs", 0, 3), "body.packed does not agree with counts and max_tfs and lengths"),
+    "another document": (put("both.docs", 0, 0), "both.packed does not agree with lengths and uniques"),
     "a wrong count": (add("body.counts", 0), "body.counts is not what the postings of body give"),
     "a wrong largest tf": (add("both.max_tfs", -1), "both.max_tfs is not what the postings of both give"),
     "a wrong length": (add("title.lengths", 2), "title.lengths is not what the postings of title give"),

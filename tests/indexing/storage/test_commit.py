@@ -6,8 +6,11 @@ import pytest
 
 from searchlab.atomic_file import sync_folder
 from searchlab.errors import IndexCorrupt, WriteFailed
-from searchlab.indexing.building import indexer
-from searchlab.indexing.building.indexer import AnalysisOptions, build_index, delete
+from searchlab.indexing.building import deletion
+from searchlab.indexing.building.analysis_options import AnalysisOptions
+from searchlab.indexing.building.deletion import delete
+from searchlab.indexing.building.indexer import build_index
+from searchlab.indexing.merging import merge as merging
 from searchlab.indexing.snapshot import Snapshot
 from searchlab.indexing.storage import commit
 from searchlab.indexing.storage.commit import COMMITTED, UNCHANGED, UNKNOWN, CommittedState, remove_leftovers
@@ -51,14 +54,14 @@ def test_a_folder_that_cannot_be_synced_before_the_commit_leaves_the_index_uncha
 
 
 def test_a_merge_that_fails_after_the_commit_is_a_warning(folder, monkeypatch):
-    monkeypatch.setattr(indexer, "merge_small_shards", fail)
+    monkeypatch.setattr(merging, "merge_small_shards", fail)
     summary = delete(folder, ["a", "b"])
     (warning,) = summary.warnings
     assert warning.startswith(f"{folder}: small shards were not merged (some file: No space left on device); ")
     assert "searchlab merge" in warning
     assert (summary.n_docs, summary.n_removed) == (1, 2)
     monkeypatch.undo()
-    assert indexer.merge(folder).n_deleted == 0
+    assert merging.merge(folder).n_deleted == 0
 
 
 def test_leftovers_that_cannot_be_removed_are_a_warning(folder, monkeypatch):
@@ -76,7 +79,7 @@ def test_an_index_that_cannot_be_read_after_the_commit_is_an_error_that_says_so(
     def unreadable(*arguments):
         raise IndexCorrupt("columns: cannot be read (Input/output error)")
 
-    monkeypatch.setattr(indexer, "_summarise", unreadable)
+    monkeypatch.setattr(deletion, "summarise", unreadable)
     with pytest.raises(IndexCorrupt, match=r"cannot be read \(Input/output error\); the change was committed$"):
         delete(folder, ["a"])
 

@@ -12,7 +12,8 @@ import pytest
 
 from searchlab.analysis.analyzer import AnalysisSettings
 from searchlab.errors import IndexLocked, WriteFailed
-from searchlab.indexing.building.indexer import build_index, merge
+from searchlab.indexing.building.indexer import build_index
+from searchlab.indexing.merging.merge import merge
 from searchlab.indexing.snapshot import Snapshot
 from searchlab.indexing.storage import lock
 from searchlab.indexing.storage.layout import IN_USE, UNCOMMITTED_MANIFEST, WRITER_LOCK

@@ -11,7 +11,7 @@ from whoosh.qparser import QueryParser
 from whoosh.util.numeric import byte_to_length, length_to_byte
 
 from searchlab.analysis.analyzer import AnalysisSettings
-from searchlab.indexing.building.inversion import InvertedStream
+from searchlab.indexing.inversion.inversion import InvertedStream
 from searchlab.indexing.storage.arrays.string_table import PackedStrings
 from searchlab.indexing.whoosh import segment_writer, term_table
 from searchlab.indexing.whoosh.posting_encoding import encode_terms

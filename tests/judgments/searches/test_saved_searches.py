@@ -19,10 +19,11 @@ def searches(path):
 
 def test_a_saved_search_is_read_again_by_another(searches, path):
     assert path.name == "it.searches.json"
-    assert searches.list() == ()
+    assert searches.list("ann") == ()
     saved = searches.save(SavedSearch("heart", "heart failure", "bm25", ("year=[1990 TO]",), "year:desc", "ann"))
     assert saved.made.endswith("+00:00")
-    assert SavedSearches(path).list() == (saved,)
+    assert SavedSearches(path).list("ann") == (saved,)
+    assert SavedSearches(path).list() == SavedSearches(path).list("bob") == ()
 
 
 def test_the_latest_comes_first_and_a_name_is_used_once(searches):
@@ -39,10 +40,22 @@ def test_the_latest_comes_first_and_a_name_is_used_once(searches):
         searches.delete("a")
 
 
+def test_each_judge_has_their_own_and_those_of_all(searches):
+    for judge, query in (("ann", "hers"), ("bob", "his"), ("", "for all")):
+        searches.save(SavedSearch("a", query, "bm25", judge=judge))
+    assert [each.query for each in searches.list("ann")] == ["for all", "hers"]
+    assert [each.query for each in searches.list("eve")] == ["for all"]
+    assert searches.delete("a", "ann").query == "hers"
+    assert [each.query for each in searches.list("bob")] == ["for all", "his"]
+    assert searches.delete("a", "ann").query == "for all"
+    with pytest.raises(SettingError, match="unknown saved search 'a'"):
+        searches.delete("a", "ann")
+
+
 def test_names_and_numbers_are_bounded(searches, monkeypatch):
     with pytest.raises(SettingError, match="has 101 characters"):
         searches.save(SavedSearch("x" * 101, "q", "bm25"))
-    monkeypatch.setattr(saved_searches, "MAX_SEARCHES", 1)
+    monkeypatch.setattr(saved_searches, "MAX_SEARCHES_OF_JUDGE", 1)
     searches.save(SavedSearch("a", "q", "bm25"))
     searches.save(SavedSearch("a", "r", "bm25"))
     with pytest.raises(SettingError, match="delete one first"):

@@ -9,7 +9,7 @@ from searchlab.retrieval.suggest.autocomplete import MAX_COMPLETIONS, complete_w
 def test_the_most_frequent_words_come_first_and_words_of_no_document_do_not_come(build):
     documents = [Document("a", "", "term tern terrace the"), Document("b", "", "tern"), Document("c", "", "terminus")]
     folder = build(documents, settings=AnalysisSettings(stemmer="none"), words_per_shard=2)
-    searchlab.indexing.building.indexer.delete(folder, ["c"])
+    searchlab.indexing.building.deletion.delete(folder, ["c"])
     with searchlab.open(folder) as engine:
         assert complete_word(engine.snapshot, "te") == ["tern", "term", "terrace"]
         assert complete_word(engine.snapshot, "th") == []

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from searchlab.errors import IndexCorrupt, SettingError
-from searchlab.indexing.building.indexer import delete
+from searchlab.indexing.building.deletion import delete
 from searchlab.indexing.storage.arrays.column import Column
 from searchlab.records import Document
 from searchlab.retrieval.engine import SearchEngine

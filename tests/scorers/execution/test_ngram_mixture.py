@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from searchlab.analysis.analyzer import AnalysisSettings
 from searchlab.analysis.tokenizer import split_ngrams
 from searchlab.errors import SettingError
-from searchlab.indexing.building.indexer import delete
+from searchlab.indexing.building.deletion import delete
 from searchlab.records import Document
 from searchlab.retrieval.engine import SearchEngine
 from searchlab.retrieval.expansion import RM3, similar_query

@@ -28,7 +28,7 @@ class Index:
 
 def postings_in(block, name):
     start, end, _ = block.spans[name]
-    return block.docs[start:end].tolist(), block.tfs[start:end].tolist()
+    return block.documents(name).tolist(), block.tfs[start:end].tolist()
 
 
 def norms_of(numbers):
@@ -85,6 +85,8 @@ def test_windows_begin_at_their_first_documents():
     index = Index({"a": ([9], [1]), "b": (docs, [1] * 4)}, n_postings=5, n_docs=3 * WINDOW_SIZE + 1)
     block = index.cache.hold(["a", "b"])
     assert block.windows[:2].tolist() == [[0, 1, 1, 1, 1], [1, 3, 4, 4, 5]]
+    assert block.docs.tolist() == [9, 0, WINDOW_SIZE - 1, 0, 0]
+    assert block.documents("b").tolist() == docs
 
 
 def test_codes_are_the_share_of_the_largest_gain_rounded_up():

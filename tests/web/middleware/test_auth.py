@@ -16,7 +16,7 @@ from tests.web.middleware.guarded_app import LIMITS, ROUTES, SECRET, TOKEN, clie
 def test_without_a_token_programs_get_json_and_browsers_the_login_page(token_client):
     response = token_client.get("/api/search")
     assert (response.status_code, response.headers["www-authenticate"]) == (401, "Bearer")
-    assert response.json() == {"error": "a token is needed: Authorization: Bearer TOKEN"}
+    assert response.json() == {"error": "a token is needed: Authorization: Bearer TOKEN", "field": None}
     page = token_client.get("/document?docno=1&q=a%20b")
     assert page.status_code == 401
     assert '<form method="post" action="/login">' in page.text

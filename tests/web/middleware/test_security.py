@@ -45,7 +45,7 @@ def test_a_server_with_a_token_answers_to_any_name(token_client):
 def test_other_methods_are_rejected(client, method):
     response = client.request(method, "/api/write")
     assert (response.status_code, response.headers["allow"]) == (405, "GET, HEAD, POST, DELETE")
-    assert response.json() == {"error": "expected GET, HEAD, POST or DELETE"}
+    assert response.json() == {"error": "expected GET, HEAD, POST or DELETE", "field": None}
 
 
 def test_a_deletion_by_another_site_or_without_a_token_is_rejected(client, token_client):

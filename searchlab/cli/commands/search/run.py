@@ -16,6 +16,7 @@ from searchlab.cli.external_options import ExternalOption, read_external
 from searchlab.cli.messages import list_names, note, warn_of_encodings
 from searchlab.cli.options import (
     ClusterOption,
+    DivideOption,
     IndexOption,
     OutputOption,
     TagOption,
@@ -95,13 +96,16 @@ def run_command(
         typer.Option("--fields", metavar="NAMES", help="The fields of a topic to search for, such as title,desc"),
     ] = None,
     cluster: ClusterOption = None,
+    divide: DivideOption = "auto",
 ) -> None:
     """Search for every topic, and write a TREC run.
 
     Without --tag, the run is named by its scorer, expansion and fusion, or by the ranker of its model.
     """
+    from searchlab.retrieval.distributed.shard_division import require_division
     from searchlab.retrieval.fusion import METHODS
 
+    require_division(divide)
     if rerank is not None:
         refuse_first_stage_options(context)
     elif external:
@@ -135,7 +139,15 @@ def run_command(
             warnings.simplefilter("ignore", searchlab.QueryWarning)
             warnings.simplefilter("ignore", searchlab.TrainingTopicsWarning)  # said above
             runs = [
-                each.run(wanted, k, syntax=syntax, filters=options.filters, cluster=connected, progress=progress)
+                each.run(
+                    wanted,
+                    k,
+                    syntax=syntax,
+                    filters=options.filters,
+                    cluster=connected,
+                    divide=divide,
+                    progress=progress,
+                )
                 for each in pipelines
             ]
         rankings = runs[0] if len(runs) == 1 else searchlab.fuse(runs, fusion, k=k)

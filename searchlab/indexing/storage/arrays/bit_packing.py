@@ -47,7 +47,7 @@ def pack_postings(offsets: Array, docs: Array, tfs: Array) -> PackedPostings:
     if kernels := _kernels(len(docs)):
         starts = offsets_of(kernels.measure_postings(offsets, docs, tfs))
         blob = np.zeros(starts[-1] + PADDING, np.uint8)
-        kernels.pack_postings(offsets, docs, tfs, starts, blob)
+        kernels.pack_terms(offsets, docs, tfs, starts, blob)
         return PackedPostings(blob, starts)
     n_postings = np.diff(offsets)
     blocks = _Blocks.of(n_postings)
@@ -75,7 +75,7 @@ def unpack_postings(blob: Array, starts: Array, n_postings: Array, docs: Array, 
     if len(starts) != len(n_postings) + 1 or starts[0] < 0 or starts[-1] > len(blob) - PADDING:
         raise ValueError("postings outside the column")
     if kernels := _kernels(len(docs)):
-        if not kernels.unpack_postings(blob, starts, n_postings, docs, tfs):
+        if not kernels.unpack_terms(blob, starts, n_postings, docs, tfs):
             raise ValueError("postings that do not fit their bytes")
         return
     blocks = _Blocks.of(n_postings)

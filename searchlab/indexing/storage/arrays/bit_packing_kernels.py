@@ -70,7 +70,7 @@ def measure_postings(offsets, docs, tfs):
 
 
 @njit(cache=True, nogil=True)
-def pack_postings(offsets, docs, tfs, starts, blob):
+def pack_terms(offsets, docs, tfs, starts, blob):
     """Write the postings of all terms; those of term t begin at starts[t]."""
     for term in range(len(offsets) - 1):
         first, last = offsets[term], offsets[term + 1]
@@ -97,7 +97,7 @@ def pack_postings(offsets, docs, tfs, starts, blob):
 
 
 @njit(cache=True, nogil=True)
-def unpack_postings(blob, starts, n_postings, docs, tfs):
+def unpack_terms(blob, starts, n_postings, docs, tfs):
     """Read the postings of terms that follow each other; False if they do not fit their bytes.
 
     The first term begins within the bytes, and the last ends there (see `bit_packing.unpack_postings`).

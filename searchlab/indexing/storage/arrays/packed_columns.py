@@ -231,7 +231,12 @@ def _runs(numbers: Array) -> Iterator[tuple[int, int]]:
 
 
 def _reserve(n: int, dtype: np.dtype[np.generic]) -> Array:
-    """An array whose memory the system provides when it is written to."""
+    """An array whose memory the system provides when it is written to; not NumPy's, which asks for huge pages."""
     if not n:
         return np.zeros(0, dtype)
-    return np.frombuffer(mmap.mmap(-1, n * dtype.itemsize), dtype)
+    # Private, where the system has the choice: shared memory has limits of its own, in containers above all.
+    flags = {"flags": mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS} if hasattr(mmap, "MAP_ANONYMOUS") else {}
+    try:
+        return np.frombuffer(mmap.mmap(-1, n * dtype.itemsize, **flags), dtype)
+    except OSError as error:
+        raise MemoryError(f"no memory for {n:,} postings ({error.strerror})") from None

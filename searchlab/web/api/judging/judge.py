@@ -6,14 +6,13 @@ query whose results are judged becomes a topic.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from searchlab.errors import InputError, SettingError
 from searchlab.judgments.agreement import compare_judges
 from searchlab.judgments.exchange.trec_exchange import format_qrels, format_topics, import_texts
-from searchlab.judgments.judgment_store import Judgment
-from searchlab.records import Topic
+from searchlab.judgments.judgment_store import GradedDocument, Judgment
 from searchlab.web.api.judging.pool import find_topic, topics_of_set
 from searchlab.web.api.measuring.collection_topics import own_topics
 from searchlab.web.api.parameters import Parameter
@@ -90,7 +89,7 @@ def list_set_topics(state: RequestState, *, topic_set: str) -> dict[str, Any]:
 
 def create_topic(state: RequestState, *, topic_set: str, text: str, qid: str = "") -> dict[str, Any]:
     """Add a topic to a set; the first topic creates the set."""
-    topic = state.judgments.add_topic(topic_set, check_query(text, state.limits), qid or None)
+    topic = state.judgments.add_topic(topic_set, check_query(text, state.limits, "text"), qid or None)
     return {"index": state.index.name, "topic_set": topic_set, "qid": topic.qid, "text": topic.text}
 
 
@@ -106,24 +105,46 @@ def judge_document(
     query: str = "",
 ) -> dict[str, Any]:
     """Grade a document for a topic, or for a query, which becomes a topic by that."""
+    require_document(state.index, docno)
+    documents = [GradedDocument(docno, grade, note)]
+    return grade_documents(state, documents, judge=judge, topic_set=topic_set, qid=qid, query=query)[0]
+
+
+def grade_documents(
+    state: RequestState,
+    documents: Sequence[GradedDocument],
+    *,
+    judge: str,
+    topic_set: str,
+    qid: str,
+    query: str,
+) -> list[dict[str, Any]]:
+    """Grade documents of the index for a topic, or for a query, in one transaction: all of them or none."""
     store = state.judgments
     _require_judge(judge)
-    require_document(state.index, docno)
     if bool(topic_set and qid) == bool(query):
         raise HttpError(400, "expected either topic_set and qid, or query: what the document is judged for")
-    if qid:
-        topic = find_topic(store, topic_set, qid)
+    known = (topic_set, qid) if qid else store.find_topic(check_query(query, state.limits, "query"))
+    if known is not None:
+        _ = find_topic(store, *known)
+        judgments = store.judge_all(*known, documents, judge=judge)
+    elif all(document.grade is None for document in documents):
+        raise NotFound("nothing has been judged for this query", field="query")
     else:
-        topic_set, topic = _topic_of_query(state, query, grade)
-    judgment = store.judge(topic_set, topic.qid, docno, judge=judge, grade=grade, note=note)
-    return {
-        "topic_set": topic_set,
-        "qid": topic.qid,
-        "docno": docno,
-        "grade": judgment.grade,
-        "note": judgment.note,
-        "n_judged": len(store.judgments(topic_set, topic.qid, judge)),
-    }
+        judgments = store.judge_query(SEARCHES, query, documents, judge=judge)
+    topic = (judgments[0].topic_set, judgments[0].qid)
+    n_judged = len(store.judgments(*topic, judge))
+    return [
+        {
+            "topic_set": judgment.topic_set,
+            "qid": judgment.qid,
+            "docno": judgment.docno,
+            "grade": judgment.grade,
+            "note": judgment.note,
+            "n_judged": n_judged,
+        }
+        for judgment in judgments
+    ]
 
 
 def list_judgments(state: RequestState, *, topic_set: str, qid: str = "", judge: str = "") -> dict[str, Any]:
@@ -233,16 +254,6 @@ def import_judgments(
         "n_topics": imported.n_topics,
         "n_judgments": imported.n_judgments,
     }
-
-
-def _topic_of_query(state: RequestState, query: str, grade: int | None) -> tuple[str, Topic]:
-    """The set and the topic with the text of a query; the topic is created if there is a grade to record."""
-    known = state.judgments.find_topic(check_query(query, state.limits))
-    if known is not None:
-        return known[0], find_topic(state.judgments, *known)
-    if grade is None:
-        raise NotFound("nothing has been judged for this query")
-    return SEARCHES, state.judgments.add_topic(SEARCHES, query)
 
 
 def _require_judge(judge: str) -> None:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from searchlab.errors import SearchlabError
-from searchlab.web.api.judging.judge import GRADE, NOTE, judge_document
+from searchlab.errors import SettingError
+from searchlab.judgments.judgment_store import GradedDocument
+from searchlab.web.api.judging.judge import GRADE, NOTE, grade_documents, judge_document
 from searchlab.web.api.parameters import DOCNO, QUERY, Parameter
+from searchlab.web.api.search.search import require_document
 from searchlab.web.http_errors import HttpError, to_http_error
 from searchlab.web.state.request_state import RequestState
 
@@ -26,16 +28,20 @@ BATCH_QUERY = replace(QUERY, name="query", description="instead of topic_set and
 def judge_batch(
     state: RequestState, *, judgments: list[dict[str, Any]], judge: str, topic_set: str, qid: str, query: str
 ) -> dict[str, Any]:
-    """Grade several documents for one topic or query; an error names the first document that cannot be judged."""
-    judged = []
-    for number, each in enumerate(judgments, start=1):
+    """Grade several documents for one topic or query: all of them or, if one cannot be judged, none."""
+    if not judgments:
+        raise HttpError(400, "judgments is empty, expected documents with their grades", field="judgments")
+    documents = [GradedDocument(**each) for each in judgments]
+    for number, document in enumerate(documents):
         try:
-            judged.append(judge_document(state, **each, judge=judge, topic_set=topic_set, qid=qid, query=query))
-        except (HttpError, SearchlabError) as error:
+            require_document(state.index, document.docno)
+            document.checked()
+        except (HttpError, SettingError) as error:
             found = to_http_error(error)
             assert found is not None  # no internal error
-            done = f"judgment {number} of {len(judgments)}, after {number - 1} were stored"
-            raise HttpError(found.status, f"{done}: {found.message}") from None
+            where = f"judgment {number + 1} of {len(documents)}; none is stored"
+            raise HttpError(found.status, f"{where}: {found.message}", field=f"judgments[{number}]") from None
+    judged = grade_documents(state, documents, judge=judge, topic_set=topic_set, qid=qid, query=query)
     return {"judged": judged, "n_judged": len(judged)}
 
 

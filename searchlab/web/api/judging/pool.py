@@ -123,7 +123,7 @@ def find_topic(store: JudgmentStore, topic_set: str, qid: str) -> Topic:
     """A topic by its qid; HTTP error 404 if the set has none."""
     topic = store.topic(topic_set, qid)
     if topic is None:
-        raise NotFound(f"the topic set {topic_set[:60]!r} has no topic {qid[:60]!r}")
+        raise NotFound(f"the topic set {topic_set[:60]!r} has no topic {qid[:60]!r}", field="qid")
     return topic
 
 
@@ -131,7 +131,7 @@ def topics_of_set(state: RequestState, topic_set: str) -> list[Topic]:
     """The topics of a set; HTTP error 404 if it has none."""
     topics = [Topic(summary.qid, summary.text) for summary in state.judgments.topics(topic_set)]
     if not topics:
-        raise NotFound(f"the index {state.index.name} has no topic set {topic_set[:60]!r}")
+        raise NotFound(f"the index {state.index.name} has no topic set {topic_set[:60]!r}", field="topic_set")
     return topics
 
 

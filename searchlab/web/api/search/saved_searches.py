@@ -18,11 +18,11 @@ NAME = Parameter(
 SAVED_NAME = Parameter("name", "string", "name of the saved search", max_length=MAX_NAME_LENGTH)
 
 
-def list_searches(state: RequestState) -> dict[str, Any]:
-    """The saved searches of an index, and its latest queries, the latest first."""
+def list_searches(state: RequestState, *, judge: str = "") -> dict[str, Any]:
+    """The saved searches of a judge and those of all, and the latest queries of the index, the latest first."""
     return {
         "index": state.index.name,
-        "saved": [_record(search) for search in state.saved_searches.list()],
+        "saved": [_record(search) for search in state.saved_searches.list(judge)],
         "history": state.judgments.past_queries("", MAX_LISTED_QUERIES),
     }
 
@@ -30,14 +30,14 @@ def list_searches(state: RequestState) -> dict[str, Any]:
 def save_search(
     state: RequestState, *, q: str, system: str, filter: list[str], sort: str, name: str, judge: str
 ) -> dict[str, Any]:
-    """Save a query with its settings under a name; an earlier search of this name is replaced."""
+    """Save a query with its settings under a name; an earlier one of this name and judge is replaced."""
     search = SavedSearch(name, check_query(q, state.limits), system, tuple(filter), sort, judge)
     return _record(state.saved_searches.save(search))
 
 
-def delete_search(state: RequestState, *, name: str) -> dict[str, Any]:
-    """Delete a saved search; returns it."""
-    return {"deleted": _record(state.saved_searches.delete(name))}
+def delete_search(state: RequestState, *, name: str, judge: str = "") -> dict[str, Any]:
+    """Delete a saved search of a judge; returns it."""
+    return {"deleted": _record(state.saved_searches.delete(name, judge))}
 
 
 def delete_history(state: RequestState) -> dict[str, Any]:

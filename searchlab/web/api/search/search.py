@@ -199,7 +199,7 @@ def require_document(index: OpenIndex, docno: str) -> None:
     try:
         index.engine.snapshot.locate(docno)
     except SettingError:
-        raise NotFound(f"the index {index.name} has no document {docno[:200]!r}") from None
+        raise NotFound(f"the index {index.name} has no document {docno[:200]!r}", field="docno") from None
 
 
 def result_page(
@@ -223,15 +223,15 @@ def result_page(
     }
 
 
-def check_query(query: str, limits: Limits) -> str:
-    """The query, if it is neither empty nor beyond the limits."""
+def check_query(query: str, limits: Limits, name: str = "q") -> str:
+    """The query, if it is neither empty nor beyond the limits; `name` is that of its parameter."""
     if len(query) > limits.max_query_length:
-        raise HttpError(400, f"q has {len(query):,} characters, expected at most {limits.max_query_length:,}")
+        raise HttpError(400, f"{name} has {len(query):,} characters, expected at most {limits.max_query_length:,}")
     if not query.strip():
-        raise HttpError(400, "q is empty, expected a query")
+        raise HttpError(400, f"{name} is empty, expected a query")
     n_patterns = count_patterns(query)
     if n_patterns > limits.max_patterns:
-        raise HttpError(400, f"q has {n_patterns} words with *, ? or ~, expected at most {limits.max_patterns}")
+        raise HttpError(400, f"{name} has {n_patterns} words with *, ? or ~, expected at most {limits.max_patterns}")
     return query
 
 

@@ -202,7 +202,7 @@ def _is_advice(value: Any) -> bool:
 
 def _require_known(index: OpenIndex, name: str) -> None:
     if name not in (*index.models, *index.unreadable_models):
-        raise NotFound(f"the index {index.name} has no model {name[:60]!r}")
+        raise NotFound(f"the index {index.name} has no model {name[:60]!r}", field="name")
 
 
 def _model_record(state: RequestState, name: str, bundle: Bundle) -> dict[str, Any]:

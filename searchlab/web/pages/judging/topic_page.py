@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
+from searchlab.web.api.judging import topics
 from searchlab.web.api.judging.pool import find_topic
-from searchlab.web.api.parameters import Parameter
 from searchlab.web.pages.page import BrowserSession, page_url
 from searchlab.web.state.request_state import RequestState
 
-CRITERIA = Parameter("criteria", "string", "what counts as relevant", default="", max_length=4000)
-HIGHLIGHT = Parameter(
-    "highlight", "string", "words to highlight beside those of the topic", default="", max_length=4000
-)
-QIDS = Parameter("qids", "strings", "qids of topics", default=(), max_length=200, max_items=5000)
-INTO = Parameter("into", "string", "the qid of the topic to merge into", max_length=200)
-NEW_SET_NAME = Parameter("new_name", "string", "the new name of the set, or a set to merge it into", max_length=100)
-CHANGE = Parameter("change", "integer", "id of a change of topics", default=0, minimum=0, maximum=2**53)
+ANY_CRITERIA, ANY_HIGHLIGHT = replace(topics.CRITERIA, default=""), replace(topics.HIGHLIGHT, default="")
+ANY_CHANGE = replace(topics.CHANGE, default=0, minimum=0)
 
 
 def topic_page(state: RequestState, session: BrowserSession, values: dict[str, Any]) -> dict[str, Any]:

@@ -11,8 +11,8 @@ from searchlab.web.state.request_state import RequestState
 
 
 def searches_page(state: RequestState, session: BrowserSession, values: dict[str, Any]) -> dict[str, Any]:
-    """The saved searches of an index, and its latest queries."""
-    return list_searches(state)
+    """The saved searches of the judge, and the latest queries of the index."""
+    return list_searches(state, judge=session.judge)
 
 
 def save_form(state: RequestState, session: BrowserSession, values: dict[str, Any]) -> None:
@@ -22,7 +22,7 @@ def save_form(state: RequestState, session: BrowserSession, values: dict[str, An
 
 def delete_form(state: RequestState, session: BrowserSession, values: dict[str, Any]) -> None:
     """Delete a saved search."""
-    saved_searches.delete_search(state, **values)
+    saved_searches.delete_search(state, **values, judge=session.judge)
 
 
 def clear_history_form(state: RequestState, session: BrowserSession, values: dict[str, Any]) -> None:

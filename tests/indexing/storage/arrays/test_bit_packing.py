@@ -1,3 +1,7 @@
+import errno
+import mmap
+import os
+
 import numpy as np
 import pytest
 
@@ -208,3 +212,12 @@ def test_damaged_bytes_of_a_term_are_found_when_it_is_read(tmp_path, postings):
     with pytest.raises(IndexCorrupt, match="checksum"):
         file = ArrayFile(path)
         open_postings(file["packed"], file["starts"], file["offsets"], np.uint32)[0].verify(0, int(offsets[-1]))
+
+
+def test_memory_that_the_system_refuses_is_reported_as_lacking(monkeypatch):
+    def refuse(*arguments, **options):
+        raise OSError(errno.ENOMEM, os.strerror(errno.ENOMEM))
+
+    monkeypatch.setattr(mmap, "mmap", refuse)
+    with pytest.raises(MemoryError, match=r"no memory for [0-9,]+ postings \(Cannot allocate memory\)"):
+        packed_columns._reserve(1000, np.dtype(np.uint32))

@@ -6,11 +6,10 @@ from dataclasses import replace
 import pytest
 
 from searchlab.corpus.collection import Collection
-from searchlab.errors import IndexLocked, SettingError
+from searchlab.errors import SettingError
 from searchlab.judgments.judgment_store import judgments_file
 from searchlab.web.api.endpoint import Endpoint
 from searchlab.web.api.judging import judge as judge_api
-from searchlab.web.api.judging.judgment_batch import judge_batch
 from searchlab.web.api.judging.pool import build_pool
 from searchlab.web.api.measuring import collection_topics
 from searchlab.web.api.parameters import parse_body
@@ -111,22 +110,6 @@ def test_a_judgment_is_for_a_topic_or_for_a_query(state, topic):
 def test_a_judge_must_have_a_name(state):
     assert "expected the name of the judge" in rejected(400, judge, state, "1-good0", 1, judge=" ", query="w1")
     assert "expected the name of the judge" in rejected(400, judge_api.undo_judgment, state, judge="")
-
-
-def test_a_batch_that_fails_in_the_middle_says_how_many_were_stored(state, app_state, monkeypatch):
-    judge_topics(app_state)
-    judge = state.judgments.judge
-
-    def locked(topic_set, qid, docno, **values):
-        if docno == "1-good0":
-            raise IndexLocked("the judgments are locked")
-        return judge(topic_set, qid, docno, **values)
-
-    monkeypatch.setattr(state.judgments, "judge", locked)
-    judgments = [{"docno": docno, "grade": 1} for docno in ("0-good0", "1-good0")]
-    given = {"judge": "bob", "topic_set": "", "qid": "", "query": "w0"}
-    message = rejected(409, judge_batch, state, judgments=judgments, **given)
-    assert message == "judgment 2 of 2, after 1 were stored: the judgments are locked"
 
 
 def test_a_topic_set_without_a_qid_undoes_nothing_elsewhere(state, app_state):
@@ -253,6 +236,7 @@ def test_only_writes_are_posted():
     judging = {"/api/topics", "/api/judgments", "/api/judgments/undo", "/api/judgments/redo", "/api/import"}
     judging |= {"/api/import/preview", "/api/import/table"}
     judging |= {"/api/judgments/batch", "/api/search/batch"}
+    judging |= {"/api/topic/edit", "/api/topics/merge", "/api/topic-sets/rename", "/api/changes/undo"}
     models = {f"/api/models/{change}" for change in ("use", "rename", "delete", "restore")}
     uploading = {"/api/uploads", "/api/uploads/file", "/api/uploads/index"}
     experiments = {"/api/experiments", "/api/experiments/cancel"}

@@ -10,9 +10,11 @@ def test_a_search_is_saved_listed_and_deleted(search_folder):
         saved = client.post("/api/searches", json=SEARCH | {"judge": "ann"}).json()
         assert saved["name"] == "mine"
         assert saved["filters"] == ["year=1990"]
-        assert get_json(client, "/api/searches")["saved"] == [saved]
-        assert client.delete("/api/searches", params={"name": "mine"}).json() == {"deleted": saved}
-        assert get_json(client, "/api/searches")["saved"] == []
+        assert get_json(client, "/api/searches", judge="ann")["saved"] == [saved]
+        assert get_json(client, "/api/searches", judge="bob")["saved"] == []
+        assert client.delete("/api/searches", params={"name": "mine", "judge": "bob"}).status_code == 400
+        assert client.delete("/api/searches", params={"name": "mine", "judge": "ann"}).json() == {"deleted": saved}
+        assert get_json(client, "/api/searches", judge="ann")["saved"] == []
         missing = client.delete("/api/searches", params={"name": "mine"})
         assert (missing.status_code, "unknown saved search" in missing.json()["error"]) == (400, True)
         assert client.delete("/api/searches").status_code == 400

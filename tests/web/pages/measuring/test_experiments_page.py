@@ -11,6 +11,7 @@ from searchlab.experiments.system_plans import plan_systems
 from searchlab.records import Topic
 from searchlab.retrieval.engine import SearchEngine
 from searchlab.web.api.measuring import experiments
+from searchlab.web.http_errors import HttpError
 from searchlab.web.jobs.job_journal import add_to_journal
 from searchlab.web.state.request_state import RequestState
 from tests.web.judged_app import judge_topics, make_app_state, title_documents, title_grades
@@ -127,7 +128,7 @@ def test_the_same_experiment_on_the_same_judgments_is_not_run_again(app_state, m
     state = RequestState(app_state)
     started = experiments.start_experiment(state, topic_set="mine")
     monkeypatch.setattr(experiments, "find_experiments", lambda state: {started["name"]: None})
-    with pytest.raises(experiments.HttpError, match="was run on the same judgments already"):
+    with pytest.raises(HttpError, match="was run on the same judgments already"):
         experiments.start_experiment(state, topic_set="mine")
     app_state.experiment_jobs.cancel(started["id"])
 

@@ -1,0 +1,1 @@
+"""Deduplication: documents with one docno, and records of one publication."""

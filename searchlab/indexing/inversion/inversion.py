@@ -1,0 +1,92 @@
+"""Inversion: from the terms of each document to the documents of each term.
+
+A stable sort by term: documents are in their final order, so the occurrences of each term come out sorted by document
+and position. Many tokens are sorted by a compiled counting sort, for which numba is loaded; NumPy sorts a few
+before numba would be loaded.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+
+from searchlab.array_ranges import concatenate_ranges, offsets_of
+from searchlab.types import Array
+
+# NumPy sorts about this many tokens in the time that numba takes to load.
+MIN_COMPILED_TOKENS = 3_000_000
+# Tokens that are put into their order at once.
+TAKEN_TOKENS = 1 << 20
+
+
+class TokenStream(NamedTuple):
+    """The term numbers of all documents, one after the other; document i has starts[i]:starts[i + 1]."""
+
+    tokens: Array
+    starts: Array
+
+    @property
+    def lengths(self) -> Array:
+        """The number of terms of each document."""
+        return np.diff(self.starts)
+
+
+class InvertedStream(NamedTuple):
+    """Postings sorted by term, then document; `positions` lists their occurrences in the same order."""
+
+    offsets: Array
+    docs: Array
+    tfs: Array
+    positions: Array
+
+
+def take_texts(tokens: Array, begins: Array, lengths: Array) -> TokenStream:
+    """The stream of texts that begin anywhere in `tokens`, in the given order."""
+    starts = offsets_of(lengths)
+    taken = np.empty(starts[-1], tokens.dtype)
+    # In pieces: the positions of all tokens would take several times their memory.
+    cuts = np.flatnonzero(np.diff(starts[:-1] // TAKEN_TOKENS)) + 1
+    for first, last in pairwise([0, *cuts.tolist(), len(lengths)]):
+        texts = slice(first, last)
+        positions = concatenate_ranges(begins[texts], begins[texts] + lengths[texts], len(tokens))
+        taken[starts[first] : starts[last]] = tokens[positions]
+    return TokenStream(taken, starts)
+
+
+def combine_streams(streams: Sequence[TokenStream], order: Array) -> TokenStream:
+    """One stream of several, concatenated within each document; the n-th document is `order[n]`."""
+    if len(streams) == 1:
+        return take_texts(streams[0].tokens, streams[0].starts[:-1][order], streams[0].lengths[order])
+    bases = np.cumsum([0, *(len(stream.tokens) for stream in streams)])
+    begins = np.column_stack([stream.starts[:-1] + base for stream, base in zip(streams, bases, strict=False)])[order]
+    lengths = np.column_stack([stream.lengths for stream in streams])[order].ravel()
+    texts = take_texts(np.concatenate([stream.tokens for stream in streams]), begins.ravel(), lengths)
+    return TokenStream(texts.tokens, texts.starts[:: len(streams)])
+
+
+def invert(stream: TokenStream, n_terms: int, *, with_positions: bool = True) -> InvertedStream:
+    """The postings of documents that are in their final order; without positions there are none in the result."""
+    if len(stream.tokens) < MIN_COMPILED_TOKENS and "numba" not in sys.modules:
+        inverted = _invert_with_numpy(stream, n_terms)
+        return inverted if with_positions else inverted._replace(positions=inverted.positions[:0])
+    from searchlab.indexing.inversion.inversion_kernel import invert_tokens
+
+    return InvertedStream(*invert_tokens(stream.tokens, stream.starts, n_terms, with_positions))
+
+
+def _invert_with_numpy(stream: TokenStream, n_terms: int) -> InvertedStream:
+    by_term = np.argsort(stream.tokens, kind="stable")
+    terms = stream.tokens[by_term].astype(np.int64)
+    docs = np.repeat(np.arange(len(stream.lengths)), stream.lengths)[by_term]
+    positions = by_term - stream.starts[docs]
+    begins = np.flatnonzero(np.diff(terms, prepend=-1).astype(bool) | np.diff(docs, prepend=-1).astype(bool))
+    return InvertedStream(
+        np.searchsorted(terms[begins], np.arange(n_terms + 1)).astype(np.int64),
+        docs[begins].astype(np.uint32),
+        np.diff(begins, append=len(terms)).astype(np.uint32),
+        positions.astype(np.uint32),
+    )

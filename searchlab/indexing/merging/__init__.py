@@ -1,0 +1,1 @@
+"""Merging shards: which are merged, and how their columns become one."""

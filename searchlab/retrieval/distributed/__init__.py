@@ -1,0 +1,1 @@
+"""Search by several processes, each of which holds some shards of the index."""

@@ -1,0 +1,164 @@
+"""Distributed engine: a search engine whose shards are searched by the workers of a cluster.
+
+It parses queries, reads documents, expands and explains as any engine does; for that it reads few pages of the index,
+which lies on storage that all see. What reads postings is asked of the workers, each of which has some shards
+(`shard_division`). Statistics of single terms come from the lexicons of all shards, which the client reads; each term
+is counted once, and its counts travel with the requests. So workers read nothing but their own shards, and a
+document's score is the same, to the last bit, as on one machine.
+
+A query whose scores need more of the collection than that (mixtures of more than unigrams, topic models) is searched by
+one worker, over all shards.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from searchlab.cluster.cluster import Cluster
+from searchlab.indexing.snapshot import TermCounts
+from searchlab.retrieval.distributed.request_batches import RequestBatches
+from searchlab.retrieval.distributed.shard_requests import (
+    BestRequest,
+    CountRequest,
+    MatchRequest,
+    NormRequest,
+    QueryRequest,
+    ScoreRequest,
+    ShardRequest,
+    TermRequest,
+    merge_best,
+)
+from searchlab.retrieval.engine import NOTHING_FOUND, BestDocuments, SearchEngine
+from searchlab.retrieval.fields.matches import Marks
+from searchlab.retrieval.query.filters import Filter
+from searchlab.retrieval.query.query_analyzer import QueryAnalyzer
+from searchlab.retrieval.results import Query
+from searchlab.retrieval.search_arguments import Filters, parse_filters
+from searchlab.scorers.base import Scorer
+from searchlab.scorers.execution.collection_statistics import (
+    CollectionStatistics,
+    NormRange,
+    QueryStatistics,
+    Variants,
+)
+from searchlab.scorers.execution.index_reader import IndexReader
+from searchlab.scorers.execution.posting_scoring import BoundPostingScorer
+from searchlab.types import Array
+
+
+class DistributedEngine(SearchEngine):
+    """An engine that shares an open index with another one, and asks the workers of a connected cluster to search.
+
+    `seconds` is the time in which workers must answer a request: if the answer of any shard is missing then, it is a
+    ClusterTimeout.
+    """
+
+    def __init__(self, engine: SearchEngine, cluster: Cluster, seconds: float | None = None) -> None:
+        vars(self).update(vars(engine))
+        self._batches = RequestBatches(cluster, engine, seconds)
+        self.reader = IndexReader(self.snapshot)
+        self.reader.statistics = GatheredStatistics(self.reader, self._batches)
+        self.reader.term_stats = self.reader.statistics.term_stats
+        self._analyzer = QueryAnalyzer(self.reader, self._opening[2])
+
+    def end_requests(self) -> None:
+        """Ask workers no more; the index stays open."""
+        self._batches.close()
+
+    def find_best(
+        self, query: Query, limit: int, scorer: Scorer, stream: str, filters: tuple[Filter, ...]
+    ) -> BestDocuments:
+        """The best documents, at most `limit`."""
+        if limit == 0 or self._finds_nothing(query, scorer, stream):
+            return NOTHING_FOUND
+        answers = self._ask_about(BestRequest(*self._describe(query, scorer, stream, filters), limit=limit))
+        return merge_best(answers, limit)
+
+    def mark_matches(self, query: Query, scorer: Scorer, stream: str, filters: tuple[Filter, ...]) -> Marks:
+        """The documents that match a query and pass all filters."""
+        answers = self._ask_about(MatchRequest(*self._describe(query, scorer, stream, filters)))
+        bits = {number: packed for answer in answers for number, packed in answer}
+        return [
+            np.unpackbits(bits[number], count=shard.columns.n_docs).astype(bool)
+            for number, shard in enumerate(self.snapshot.shards)
+        ]
+
+    def matching(self, query: Query, scorer: Scorer, stream: str, filters: Filters) -> Iterator[Array]:
+        """For each shard, whether each of its documents is live, passes all filters, and matches the query."""
+        return iter(self.mark_matches(query, scorer, stream, parse_filters(filters)))
+
+    def count_matches(self, query: Query, scorer: Scorer, stream: str, filters: tuple[Filter, ...]) -> int:
+        """The number of documents that match a query and pass all filters."""
+        if self._finds_nothing(query, scorer, stream):
+            return 0
+        return sum(self._ask_about(CountRequest(*self._describe(query, scorer, stream, filters))))
+
+    def score_documents(self, query: Query, scorer: Scorer, stream: str, shards: Array, docs: Array) -> Array:
+        """The scores of documents, given by shard and number, those of each shard in ascending order."""
+        described = self._describe(query, scorer, stream, ())
+        groups = self._batches.groups if described[-1] is not None else (self._batches.whole,)
+        rows = {group: np.flatnonzero(np.isin(shards, group.shards)) for group in groups}
+        requests = {
+            group: ScoreRequest(*described, shards=shards[of_group], docs=docs[of_group])
+            for group, of_group in rows.items()
+            if len(of_group)
+        }
+        scores = np.zeros(len(docs))
+        for group, of_group in zip(requests, self._batches.ask(requests), strict=True):
+            scores[rows[group]] = of_group
+        return scores
+
+    def _finds_nothing(self, query: Query, scorer: Scorer, stream: str) -> bool:
+        """Whether a query has nothing that could match."""
+        if query.node is not None or query.terms:
+            return False
+        return not self.reader.bind(scorer, stream).prepare(query).has_further_units
+
+    def _describe(
+        self, query: Query, scorer: Scorer, stream: str, filters: tuple[Filter, ...]
+    ) -> tuple[Query, Scorer, str, tuple[Filter, ...], QueryStatistics | None]:
+        """A query with its statistics, as workers need it; spelling is corrected here."""
+        statistics = self.reader.bind(scorer, stream).prepare(query).statistics()
+        return replace(query, suggest=None), scorer, stream, filters, statistics
+
+    def _ask_about(self, request: QueryRequest) -> list[Any]:
+        """The answers of all groups of shards; of one worker, if the query needs all shards at once."""
+        groups = self._batches.groups if request.statistics is not None else (self._batches.whole,)
+        return self._batches.ask(dict.fromkeys(groups, request))
+
+
+class GatheredStatistics(CollectionStatistics):
+    """Statistics of a collection: single terms from the lexicons, the rest from the workers, each asked once."""
+
+    def __init__(self, reader: IndexReader, batches: RequestBatches) -> None:
+        super().__init__(reader)
+        self._batches = batches
+
+    def count_term(self, stream: str, variants: Variants) -> TermCounts:
+        """Document frequency, collection frequency and largest tf of a term in live documents."""
+        key = stream, variants
+        if key not in self._terms and not (stream in self._snapshot.streams and len(variants) == 1):
+            doc_freqs, term_counts, max_tfs = zip(*self._ask(TermRequest(stream, variants)), strict=True)
+            counts = TermCounts(sum(doc_freqs), sum(term_counts), max(max_tfs))
+            self.learn(QueryStatistics({key: counts}, {}, {}))
+            return counts
+        return super().count_term(stream, variants)
+
+    def norm_range(self, bound: BoundPostingScorer) -> NormRange:
+        """The range of norms by a bound scorer."""
+        key = bound.scorer, bound.stream
+        known = self._norms.get(key)
+        if known is not None:
+            return known
+        answers = self._ask(NormRequest(bound.scorer, bound.stream, self.n_tokens(bound.stream)))
+        ranges = [each for each in answers if each is not None]
+        found = NormRange(min(each.low for each in ranges), max(each.high for each in ranges))
+        self.learn(QueryStatistics({}, {}, {key: found}))
+        return found
+
+    def _ask(self, request: ShardRequest) -> list[Any]:
+        return self._batches.ask(dict.fromkeys(self._batches.groups, request))

@@ -1,0 +1,126 @@
+"""Requests to the workers of a cluster, sent together: those of many threads travel in one task for each worker.
+
+A task takes some milliseconds on its way, whatever it does. While one batch is on its way, the requests that are made
+meanwhile gather for the next. Dask runs a task again whose worker is lost; a request is answered by all shards, or it
+is an error.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import deque
+from collections.abc import Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any
+
+from searchlab.cluster.cluster import Cluster
+from searchlab.errors import ClusterError, ClusterTimeout, SearchlabError
+from searchlab.retrieval.distributed.shard_division import ShardGroup, column_bytes, divide_shards
+from searchlab.retrieval.distributed.shard_requests import ShardRequest, answer_requests
+from searchlab.retrieval.engine import SearchEngine
+
+# Batches on their way at the same time: workers have the next one while answers of the last are unpacked.
+MAX_BATCHES = 3
+# Requests of a batch: its answers are in memory all at once.
+MAX_REQUESTS = 64
+# How long the list of workers is used before it is asked for again.
+WORKERS_SECONDS = 1.0
+
+Requests = Mapping[ShardGroup, ShardRequest]
+
+
+class RequestBatches:
+    """Sends requests about the shards of an index to workers; `seconds` is the time in which they must answer."""
+
+    def __init__(self, cluster: Cluster, engine: SearchEngine, seconds: float | None = None) -> None:
+        self._cluster = cluster
+        self._engine = engine
+        self._sizes = column_bytes(engine.snapshot)
+        self._seconds = seconds
+        self._waiting: deque[tuple[Requests, Future[list[Any]]]] = deque()
+        self._senders = ThreadPoolExecutor(MAX_BATCHES, thread_name_prefix="searchlab-requests")
+        self._lock = threading.Lock()
+        self._groups: tuple[ShardGroup, ...] = ()
+        self._groups_until = 0.0
+        self._n_whole = 0
+
+    def close(self) -> None:
+        """Accept no more requests; those that are on their way are answered, those that wait are not."""
+        self._senders.shutdown(wait=False, cancel_futures=True)
+        while self._waiting:
+            self._waiting.popleft()[1].set_exception(ClusterError("the search was ended"))
+
+    @property
+    def groups(self) -> tuple[ShardGroup, ...]:
+        """The shards of each worker, by the workers that are there now."""
+        with self._lock:
+            if time.monotonic() >= self._groups_until:
+                workers = self._cluster.workers
+                # Without any worker, the requests wait for one to come.
+                self._groups = divide_shards(self._sizes, workers) if workers else self._groups
+                self._groups_until = time.monotonic() + WORKERS_SECONDS
+            if not self._groups:
+                raise ClusterError(f"cluster {self._cluster.address.text} has no worker")
+            return self._groups
+
+    @property
+    def whole(self) -> ShardGroup:
+        """All shards, and one of the workers, in turn."""
+        groups = self.groups
+        self._n_whole += 1
+        return ShardGroup(groups[self._n_whole % len(groups)].worker, tuple(range(len(self._sizes))))
+
+    def ask(self, requests: Requests) -> list[Any]:
+        """The answer of each group of shards to its request."""
+        answers: Future[list[Any]] = Future()
+        self._waiting.append((requests, answers))
+        try:
+            self._senders.submit(self._send_waiting)
+            found = answers.result(self._seconds)
+        except TimeoutError:
+            address = self._cluster.address.text
+            raise ClusterTimeout(f"cluster {address}: workers have not answered within {self._seconds:g} s") from None
+        except RuntimeError:
+            raise ClusterError("the search was ended") from None
+        for answer in found:
+            if isinstance(answer, SearchlabError):
+                raise answer
+        return found
+
+    def _send_waiting(self) -> None:
+        """Send the requests that wait, if another thread has not sent them already, and give out the answers."""
+        batch: list[tuple[Requests, Future[list[Any]]]] = []
+        while self._waiting and len(batch) < MAX_REQUESTS:
+            try:
+                batch.append(self._waiting.popleft())
+            except IndexError:  # another thread took the last one
+                break
+        if not batch:
+            return
+        try:
+            answers = self._send([requests for requests, _ in batch])
+        except BaseException as error:
+            for _, future in batch:
+                future.set_exception(error)
+        else:
+            for (_, future), found in zip(batch, answers, strict=True):
+                future.set_result(found)
+
+    def _send(self, batch: list[Requests]) -> list[list[Any]]:
+        """The answers to each of several requests, in one task for each group of shards."""
+        places: dict[ShardGroup, list[tuple[int, int]]] = {}
+        for number, requests in enumerate(batch):
+            for place, group in enumerate(requests):
+                places.setdefault(group, []).append((number, place))
+        calls = [
+            (self._engine, group.shards, [batch[number][group] for number, _ in asked])
+            for group, asked in places.items()
+        ]
+        workers = [group.worker for group in places]
+        answers: list[list[Any]] = [[None] * len(requests) for requests in batch]
+        found = self._cluster.run(answer_requests, calls, workers=workers, seconds=self._seconds)
+        for asked, of_group in zip(places.values(), found, strict=True):
+            for (number, place), answer in zip(asked, of_group, strict=True):
+                answers[number][place] = answer
+        return answers

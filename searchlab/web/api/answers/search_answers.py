@@ -1,0 +1,136 @@
+"""Answers about search: indexes, results, documents, comparisons, explanations, saved searches, uploads."""
+
+from __future__ import annotations
+
+from searchlab.web.api.answers.schema_types import (
+    BOOLEAN,
+    INTEGER,
+    NUMBER,
+    TEXT,
+    Answers,
+    Schema,
+    extended,
+    list_of,
+    named,
+    nullable,
+    one_of,
+    record,
+    table_of,
+)
+
+# Positions of marked words, as [start, end], by the name of the text.
+MARKS = table_of(list_of(list_of(INTEGER)))
+# A field of a document is a text or a number.
+FIELDS = table_of({"type": ["string", "number"]})
+
+RANKING = record(
+    index=TEXT,
+    query=TEXT,
+    system=named("System"),
+    k=INTEGER,
+    page=INTEGER,
+    filters=list_of(TEXT),
+    n_docs=INTEGER,
+    n_matches=INTEGER,
+    more=BOOLEAN,
+    hits=list_of(named("Hit")),
+    unknown=list_of(TEXT),
+    remarks=list_of(TEXT),
+    seconds=NUMBER,
+    quality=nullable(named("Quality")),
+)
+SCHEMAS: dict[str, Schema] = {
+    "System": record(name=TEXT, label=TEXT, kind=one_of("scorer", "model")),
+    "Index": record(
+        name=TEXT,
+        n_docs=INTEGER,
+        language=TEXT,
+        fields=list_of(TEXT),
+        numeric_fields=list_of(TEXT),
+        systems=list_of(named("System")),
+    ),
+    "Hit": record(
+        rank=INTEGER,
+        score=NUMBER,
+        docno=TEXT,
+        title=TEXT,
+        snippet=TEXT,
+        marks=MARKS,
+        fields=FIELDS,
+        grade=nullable(INTEGER),
+    ),
+    "Facet": record(values=list_of(record(value=TEXT, n_docs=INTEGER)), n_values=INTEGER, n_without=INTEGER),
+    "Quality": record(measure=TEXT, value=NUMBER, n_judged=INTEGER, n_examined=INTEGER, learnt_from_it=BOOLEAN),
+    "Ranking": RANKING,
+    "Results": extended(
+        RANKING,
+        {"similar_to": record(docno=TEXT, title=TEXT)},
+        suggestions=table_of(TEXT),
+        corrected_query=nullable(TEXT),
+        completions=table_of(list_of(TEXT)),
+        facets=table_of(named("Facet")),
+        sort=TEXT,
+        other_fields=list_of(record(field=TEXT, n_docs=INTEGER, query=TEXT)),
+        topic=nullable(record(topic_set=TEXT, qid=TEXT)),
+    ),
+    "Part": record(label=TEXT, words=TEXT, amount=NUMBER),
+    "Explanation": record(docno=TEXT, title=TEXT, score=NUMBER, found=BOOLEAN, parts=list_of(named("Part"))),
+    "SavedSearch": record(name=TEXT, query=TEXT, system=TEXT, filters=list_of(TEXT), sort=TEXT, judge=TEXT, made=TEXT),
+    "Upload": record(
+        name=TEXT,
+        state=one_of("receiving", "indexing", "done", "failed"),
+        n_files=INTEGER,
+        n_bytes=INTEGER,
+        account=TEXT,
+        events=list_of(record(kind=TEXT, location=TEXT, message=TEXT)),
+    ),
+}
+
+ANSWERS: Answers = {
+    ("GET", "/api/indexes"): record(indexes=list_of(named("Index"))),
+    ("GET", "/api/search"): named("Results"),
+    ("POST", "/api/search/batch"): record(answers=list_of(named("Results"))),
+    ("GET", "/api/similar"): named("Results"),
+    ("GET", "/api/document"): record(
+        index=TEXT,
+        docno=TEXT,
+        title=TEXT,
+        body=TEXT,
+        marks=MARKS,
+        fields=FIELDS,
+        start=INTEGER,
+        n_characters=INTEGER,
+    ),
+    ("GET", "/api/suggest"): record(query=TEXT, suggestions=list_of(record(text=TEXT, kind=one_of("past", "word")))),
+    ("GET", "/api/compare"): record(
+        index=TEXT,
+        query=TEXT,
+        filters=list_of(TEXT),
+        k=INTEGER,
+        depth=INTEGER,
+        left=named("Ranking"),
+        right=named("Ranking"),
+        pairs=list_of(record(docno=TEXT, left=nullable(INTEGER), right=nullable(INTEGER))),
+        overlap=INTEGER,
+        moves=list_of(record(docno=TEXT, title=TEXT, sentence=TEXT)),
+    ),
+    ("GET", "/api/explain"): record(
+        index=TEXT,
+        query=TEXT,
+        system=named("System"),
+        filters=list_of(TEXT),
+        document=named("Explanation"),
+        against=nullable(named("Explanation")),
+        differences=list_of(named("Part")),
+        sentence=TEXT,
+    ),
+    ("GET", "/api/searches"): record(index=TEXT, saved=list_of(named("SavedSearch")), history=list_of(TEXT)),
+    ("POST", "/api/searches"): named("SavedSearch"),
+    ("DELETE", "/api/searches"): record(deleted=named("SavedSearch")),
+    ("DELETE", "/api/history"): record(n_deleted=INTEGER),
+    ("GET", "/api/uploads"): named("Upload"),
+    ("POST", "/api/uploads"): named("Upload"),
+    ("POST", "/api/uploads/file"): named("Upload"),
+    ("POST", "/api/uploads/index"): named("Upload"),
+    ("DELETE", "/api/uploads"): record(deleted=TEXT),
+}
