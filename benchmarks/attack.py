@@ -118,7 +118,7 @@ def make_all(folder: Path, n_docs: int = 300) -> None:
             grade = number % 3
             store.judge("trials", "q1", f"d{number % 40:04d}", judge=JUDGES[number % 2], grade=grade, note="x" * number)
         store.undo("ann")
-        store.record_query("heat flow")
+        store.record_queries("heat flow")
     _make_model(folder)
 
 

@@ -310,13 +310,13 @@ class JudgmentStore:
                 record_change(connection, "import", f"imported {counted} into {topic_set}", judge, when, (), before)
         return ImportSummary(n_topics, len(acts), len(checked) - n_topics, n_same)
 
-    def record_query(self, text: str) -> None:
-        """Add a query to the past queries, of which the oldest are deleted; an empty one is ignored."""
-        if not on_one_line(text):
-            return
-        text = check_text(text)
-        with self._database.writing(durable=False) as connection:
-            add_query(connection, text)
+    def record_queries(self, *texts: str) -> None:
+        """Add queries to the past queries, of which the oldest are deleted; empty ones are ignored."""
+        checked = [check_text(text) for text in texts if on_one_line(text)]
+        if checked:
+            with self._database.writing(durable=False) as connection:
+                for text in checked:
+                    add_query(connection, text)
 
     def past_queries(self, prefix: str, n: int) -> list[str]:
         """The latest n past queries that start with a prefix, ignoring case and blanks."""

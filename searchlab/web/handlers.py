@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import mimetypes
 from collections.abc import Awaitable, Callable, Hashable, Iterable, Mapping, Sequence
+from contextlib import AsyncExitStack
 from hashlib import sha256
 from typing import Any
 from urllib.parse import parse_qs, quote, unquote, urlsplit
@@ -23,7 +24,7 @@ from searchlab.web.http_errors import HttpError, NotFound
 from searchlab.web.jobs.thread_pools import SLOW, WRITE, ThreadPools, choose_pool
 from searchlab.web.middleware.auth import AUTH_SCOPE_KEY, local_url
 from searchlab.web.middleware.csrf import csrf_token
-from searchlab.web.middleware.request_body import form_fields
+from searchlab.web.middleware.request_body import ClientDisconnected, form_fields
 from searchlab.web.middleware.request_context import SCOPE_KEY
 from searchlab.web.pages.page import BrowserSession, Form, FormProblem, Page
 from searchlab.web.pages.plain_words import plain_system
@@ -33,6 +34,7 @@ from searchlab.web.responses import base_context, encode_json, error_page, json_
 from searchlab.web.state.app_state import REPORT, AppState
 from searchlab.web.state.open_index import OpenIndex
 from searchlab.web.state.request_state import RequestState
+from searchlab.web.uploads.file_receiving import received_file
 
 # The judge of a browser that has given no name, where there is no login.
 DEFAULT_JUDGE = "me"
@@ -56,15 +58,20 @@ def api_handler(app_state: AppState, pools: ThreadPools, endpoint: Endpoint) -> 
             else:
                 items = [*request.query_params.multi_items(), *request.path_params.items()]
                 parsed = parse_texts(endpoint.parameters, _group(items), strict=True)
-            if endpoint.takes_file:
-                parsed["content"] = await request.body()
             if endpoint.is_write or endpoint.personal:
                 parsed = _as_judge_of_login(request, parsed)
             state, index, values = _take_state(app_state, parsed)
             pool = choose_pool(values, writes=endpoint.is_write, heavy=endpoint.heavy, slow=endpoint.slow)
             brief = endpoint.brief and state.take_open_index()
             kind = _kind_of_work(endpoint, index, values) if brief else None
-            text = await pools.run(lambda: encode_json(endpoint.handler(state, **values)), pool, kind)
+            async with AsyncExitStack() as stack:
+                if endpoint.takes_file:
+                    named = {"name": values["name"], "path": values["path"]}
+                    receiving = received_file(request, app_state.uploads, app_state.limits, **named)
+                    values["content"] = await stack.enter_async_context(receiving)
+                text = await pools.run(lambda: encode_json(endpoint.handler(state, **values)), pool, kind)
+        except ClientDisconnected:
+            return Response(status_code=400)  # nobody reads it
         except Exception as error:
             found = log_error(app_state, error, request)
             found.field = found.field or field_at_fault(found.message, endpoint.parameters)

@@ -23,7 +23,7 @@ def fill(path: Path, n_acts: int = 300) -> Path:
             if number % 25 == 0:
                 store.undo("ann")
         for number in range(60):
-            store.record_query(f"Past query {number}")
+            store.record_queries(f"Past query {number}")
     connection = sqlite3.connect(path)
     connection.execute("PRAGMA journal_mode=DELETE")
     connection.close()

@@ -189,7 +189,7 @@ def test_the_version_increases_with_each_change_of_another_store(tmp_path, judge
     other.undo("ann")
     seen.append(judged.version())
     assert seen == sorted(set(seen))
-    other.record_query("heat")
+    other.record_queries("heat")
     assert judged.version() == seen[-1]
     other.close()
 

@@ -123,6 +123,7 @@ def test_queries_that_cannot_be_recorded_are_logged_once(app_state, client, fold
     make_junk(judgments_file(folder))
     for word in ("alpha", "beta", "gamma"):
         app_state.query_history.add(app_state.judgments(), word)
+        app_state.query_history.flush()
     app_state.close()
     assert sum("queries are not recorded" in record.message for record in caplog.records) == 1
     app_state.query_history.add(app_state.judgments(), "late")

@@ -81,6 +81,10 @@ class SavedSearches:
                 raise SettingError(f"{max(n_own, 1):,} searches are saved already: delete one first")
             return (saved, *others)
 
+        try:
+            _ = _read(asdict(saved) | {"filters": list(saved.filters)})  # what cannot be read again is not written
+        except ValueError as error:
+            raise SettingError(str(error)) from None
         self._replace(add)
         return saved
 

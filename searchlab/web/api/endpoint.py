@@ -22,8 +22,9 @@ class Endpoint:
     """`handler` gets the state of the request, and all parameters but `index` by name.
 
     The parameters of a POST are the keys of a JSON object, all others are those of the URL. With `is_text`, the answer
-    is plain text instead of JSON; with `attachment`, which gets the values of the parameters, it is a file.
-    With `takes_file` the body is a file, which the handler gets as `content`; the parameters are those of the URL.
+    is plain text instead of JSON; with `attachment`, which gets the values of the parameters, it is a file of one
+    of the `media_types`. With `takes_file` the body is a file, whose path the handler gets as `content`; the
+    parameters are those of the URL.
     `personal` answers belong to a judge: a login that is bound to one reads only theirs.
     `brief` marks work of a few milliseconds for any parameters, `heavy` several searches, `slow` up to a minute.
     """
@@ -35,6 +36,7 @@ class Endpoint:
     parameters: tuple[Parameter, ...] = ()
     is_text: bool = False
     attachment: Callable[[Mapping[str, Any]], Attachment] | None = None
+    media_types: tuple[str, ...] = ("text/plain",)
     takes_file: bool = False
     personal: bool = False
     brief: bool = False

@@ -34,8 +34,15 @@ ERRORS = {
     "401": "A token is needed",
     "403": "The request comes from another site",
     "404": "The request names something that does not exist",
+    "408": "The body took too long to arrive",
+    "409": "It cannot be done now: something of this name exists, is under way, or is missing",
     "413": "The body is too large",
+    "414": "The URL is too long",
+    "415": "The body has another type than expected",
+    "431": "The headers are too large",
+    "500": "An error of the server, or a damaged file",
     "503": "The server is too busy, or the request took too long",
+    "507": "The disk is full",
 }
 
 
@@ -61,7 +68,7 @@ def describe_api(endpoints: Iterable[Endpoint]) -> dict[str, Any]:
 
 
 def _operation(endpoint: Endpoint) -> dict[str, Any]:
-    content: dict[str, Any] = {"text/plain": {"schema": {"type": "string"}}}
+    content: dict[str, Any] = {kind: {"schema": {"type": "string"}} for kind in endpoint.media_types}
     if not endpoint.is_text:
         content = {"application/json": {"schema": ANSWERS[endpoint.method, endpoint.path]}}
     error_content = {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}}

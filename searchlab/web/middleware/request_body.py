@@ -1,4 +1,4 @@
-"""Request bodies: received in full before any work begins, within limits of size and time.
+"""Request bodies: within limits of size and time, and received in full before any work begins.
 
 A slow sender occupies a connection, but never a thread.
 """
@@ -6,6 +6,7 @@ A slow sender occupies a connection, but never a thread.
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable
 
 from starlette.datastructures import QueryParams
 from starlette.requests import Request
@@ -23,11 +24,26 @@ class ClientDisconnected(Exception):
 
 
 async def receive_body(receive: Receive, context: RequestContext, *, max_bytes: int, seconds: float) -> bytes:
-    """The whole body; its size is checked whatever its Content-Length says."""
-    declared = context.header(b"content-length")
-    if declared.isdecimal() and int(declared) > max_bytes:
-        raise _too_large(max_bytes)
+    """The whole body."""
     parts: list[bytes] = []
+
+    async def take(part: bytes) -> None:
+        parts.append(part)
+
+    await pass_body(receive, context, take, max_bytes=max_bytes, seconds=seconds)
+    return b"".join(parts)
+
+
+async def pass_body(
+    receive: Receive,
+    context: RequestContext,
+    take: Callable[[bytes], Awaitable[None]],
+    *,
+    max_bytes: int,
+    seconds: float,
+) -> None:
+    """Pass each part of a body to `take` as it arrives; its size is checked whatever its Content-Length says."""
+    check_declared_length(context, max_bytes)
     size = 0
     try:
         async with asyncio.timeout(seconds) as timeout:
@@ -40,12 +56,19 @@ async def receive_body(receive: Receive, context: RequestContext, *, max_bytes: 
                 size += len(part)
                 if size > max_bytes:
                     raise _too_large(max_bytes)
-                parts.append(part)
+                await take(part)
                 if not message.get("more_body", False):
-                    return b"".join(parts)
+                    return
                 timeout.reschedule(start + seconds + size / MIN_BYTES_PER_SECOND)
     except TimeoutError:
         raise Rejection(408, "the body took too long to arrive", headers=CLOSE) from None
+
+
+def check_declared_length(context: RequestContext, max_bytes: int) -> None:
+    """Reject a body that says itself that it is too large."""
+    declared = context.header(b"content-length")
+    if declared.isdecimal() and int(declared) > max_bytes:
+        raise _too_large(max_bytes)
 
 
 def _too_large(max_bytes: int) -> Rejection:

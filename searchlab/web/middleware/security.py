@@ -56,7 +56,7 @@ from searchlab.web.middleware.rejections import (
     send_redirect,
     send_rejection,
 )
-from searchlab.web.middleware.request_body import ClientDisconnected, receive_body, replay
+from searchlab.web.middleware.request_body import ClientDisconnected, check_declared_length, receive_body, replay
 from searchlab.web.middleware.request_context import SCOPE_KEY, RequestContext
 
 CONTENT_SECURITY_POLICY = (
@@ -211,7 +211,9 @@ class SecurityMiddleware:
         is_file = scope["path"] == UPLOAD_PATH
         content_type = body_content_type(context, forms_only=is_login, files_only=is_file)
         max_bytes = limits.max_import_bytes if scope["path"] in IMPORT_PATHS else limits.max_body_bytes
-        max_bytes = limits.max_upload_bytes if is_file else max_bytes
+        if is_file:
+            check_declared_length(context, limits.max_upload_bytes)
+            return receive  # its handler writes it to disk as it arrives, and bounds it whatever it declares
         body = await receive_body(receive, context, max_bytes=max_bytes, seconds=limits.body_seconds)
         if content_type == FORM_TYPE:
             context.form = body.decode("utf-8", "replace")

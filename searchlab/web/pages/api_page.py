@@ -73,7 +73,7 @@ def shape_of(schema: dict[str, Any], depth: int = 0) -> str:
     if "$ref" in schema:
         return shape_of(NAMED_SCHEMAS[schema["$ref"].removeprefix(REFERENCE)], depth)
     if "anyOf" in schema:
-        return f"{shape_of(schema['anyOf'][0], depth)} or null"
+        return " or ".join(shape_of(each, depth) for each in schema["anyOf"])
     if schema.get("type") == "array":
         return f"[{shape_of(schema['items'], depth)}, …]"
     if properties := schema.get("properties"):

@@ -62,7 +62,8 @@ class Reference:
 def refer_to(docno: str, fields: Mapping[str, Any]) -> Reference:
     """The reference to a document; values that are not as expected are left among the other fields."""
     authors = list(_texts(fields.get("authors")))
-    texts = {name: next(_texts(fields.get(name)), "") for name in CITED - {"authors"}}
+    texts = dict.fromkeys(CITED, "")
+    texts |= {name: next(_texts(fields[name]), "") for name in CITED & fields.keys() if name != "authors"}
     year = texts["year"] or texts["date"][:10]
     place = texts["volume"] + (f"({texts['issue']})" if texts["issue"] else "")
     pages = texts["pages"].replace("-", "\u2013")
@@ -89,6 +90,8 @@ def refer_to(docno: str, fields: Mapping[str, Any]) -> Reference:
 
 def _links(fields: Mapping[str, Any]) -> Iterator[tuple[str, Link]]:
     """The links of a document, each with the field that it is made from."""
+    if IDENTIFIERS.isdisjoint(fields):
+        return
     doi, pmid, pmcid = (next(_texts(fields.get(name), 200), "") for name in ("doi", "pmid", "pmcid"))
     if _DOI.fullmatch(doi):
         yield "doi", Link(f"DOI {doi}", f"https://doi.org/{quote(doi, safe='/')}")

@@ -56,7 +56,7 @@ def environment() -> Environment:
         auto_reload=False,
     )
     jinja.globals |= {"mark_text": mark_text, "number": format_cell, "count": format_count}
-    jinja.globals["refer_to"] = refer_to
+    jinja.globals |= {"refer_to": refer_to, "plain": format_score}
     jinja.filters |= {"typeset": typeset, "without_bidi": without_bidi, "stamp": format_stamp}
     return jinja
 
@@ -74,11 +74,15 @@ class Links:
         self._state = {name: value for name, value in state.items() if value and value != defaults.get(name)}
         # The query strings of all carried parameters, in their order; empty for those that the state lacks.
         self._carried = {name: _query_string(name, self._state.get(name)) for name in CARRIED}
+        self._query = "&".join(filter(None, self._carried.values()))
 
     def __call__(self, path: str, **changes: Any) -> str:
         """A URL with the state of the page and some changes; None and empty values are left out."""
         changed = {name: _query_string(name, value) for name, value in changes.items()}
-        query = "&".join(filter(None, (self._carried | changed).values()))
+        if self._carried.keys().isdisjoint(changed):
+            query = "&".join(filter(None, (self._query, *changed.values())))
+        else:
+            query = "&".join(filter(None, (self._carried | changed).values()))
         return f"{path}?{query}" if query else path
 
     def same_page(self, path: str) -> str:
@@ -113,6 +117,11 @@ def format_cell(value: float | None) -> str:
     if value is None:
         return "–"
     return f"{value:,}" if isinstance(value, int) else f"{value:.4g}".replace("-", "−")
+
+
+def format_score(amount: float) -> str:
+    """A number with three decimals, and a minus sign instead of a hyphen."""
+    return f"{amount:.3f}".replace("-", "\u2212")
 
 
 def without_bidi(text: str) -> str:

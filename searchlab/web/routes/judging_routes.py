@@ -169,6 +169,7 @@ ENDPOINTS = (
         (INDEX, TOPIC_SET),
         is_text=True,
         attachment=import_tables.judgments_attachment,
+        media_types=(import_tables.JUDGMENTS_TYPE,),
     ),
     Endpoint(
         "GET",

@@ -53,6 +53,7 @@ ENDPOINTS = (
         ),
         is_text=True,
         attachment=export_results.results_file,
+        media_types=export_results.MEDIA_TYPES,
         heavy=True,
     ),
     Endpoint(
@@ -127,6 +128,7 @@ ENDPOINTS = (
     ),
     Endpoint("POST", "/api/uploads/index", uploads.index_upload, "Index an upload, in the background", (uploads.NAME,)),
     Endpoint("GET", "/api/uploads", uploads.get_upload, "How far an upload is, and what was read", (uploads.NAME,)),
+    Endpoint("GET", "/api/uploads/all", uploads.list_uploads, "All uploads, with what was read"),
     Endpoint("DELETE", "/api/uploads", uploads.delete_upload, "Delete the files of an upload", (uploads.NAME,)),
 )
 

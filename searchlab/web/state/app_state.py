@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from searchlab.errors import SettingError
 from searchlab.experiments.stored_results import experiments_folder
 from searchlab.judgments.judgment_store import JudgmentStore, judgments_file
 from searchlab.judgments.searches.saved_searches import SavedSearches, searches_file
@@ -14,7 +16,7 @@ from searchlab.web.limits import Limits
 from searchlab.web.state.open_indexes import OpenIndexes
 from searchlab.web.state.query_recorder import QueryHistory
 from searchlab.web.state.result_cache import ResultCache
-from searchlab.web.state.uploads import Uploads
+from searchlab.web.uploads.upload_store import Uploads
 
 # The file that an experiment leaves in its folder.
 REPORT = "report.html"
@@ -49,6 +51,9 @@ class AppState:
         self.experiment_jobs.take_turns_with(self.training_jobs)
         if self.uploads is not None:
             self.uploads.on_index = self.indexes.add
+            for index in self.uploads.indexes:  # of earlier servers
+                with suppress(SettingError):  # another index of this name is served
+                    self.indexes.add(index)
 
     def judgments(self, index: str | None = None) -> JudgmentStore:
         """The judgments beside an index."""

@@ -62,6 +62,14 @@ def test_names_and_numbers_are_bounded(searches, monkeypatch):
         searches.save(SavedSearch("b", "q", "bm25"))
 
 
+@pytest.mark.parametrize("wrong", [{"system": "a\x11b"}, {"sort": "a\nb"}, {"judge": "\x00"}])
+def test_a_search_that_could_not_be_read_again_is_not_saved(searches, path, wrong):
+    searches.save(SavedSearch("a", "q", "bm25"))
+    with pytest.raises(SettingError, match="expected a line of text"):
+        searches.save(SavedSearch(**{"name": "b", "query": "q", "system": "bm25"} | wrong))
+    assert [each.name for each in SavedSearches(path).list()] == ["a"]
+
+
 @pytest.mark.parametrize(
     "content",
     [

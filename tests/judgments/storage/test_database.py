@@ -126,7 +126,7 @@ def test_judgments_are_durable_and_queries_are_not_synchronised(tmp_path, monkey
         store.verify()
         for act in (
             lambda: store.judge("trials", "a", "d", judge="ann", grade=1),
-            lambda: store.record_query("x"),
+            lambda: store.record_queries("x"),
             lambda: store.undo("ann"),
         ):
             statements.clear()
@@ -227,7 +227,7 @@ def test_a_foreign_file_is_an_error_and_stays_unchanged(tmp_path, make, error, m
     make(path)
     before = path.read_bytes() if path.is_file() else None
     with JudgmentStore(path) as store:
-        for act in (store.topic_sets, lambda: store.add_topic("trials", "wings"), lambda: store.record_query("x")):
+        for act in (store.topic_sets, lambda: store.add_topic("trials", "wings"), lambda: store.record_queries("x")):
             with pytest.raises(error) as refused:
                 act()
             assert message in str(refused.value)

@@ -22,7 +22,7 @@ def test_a_body_of_the_largest_size_passes_in_any_number_of_parts():
 def test_a_body_that_is_too_large_is_rejected_whatever_its_content_length():
     for length in (None, 5, 201, 10**30):
         status, _, body = post(parts=[b"x" * 160, b"x" * 41], length=length)
-        assert (status, body) == (413, b'{"error": "the body is too large, expected at most 200 bytes"}')
+        assert (status, body) == (413, b'{"error": "the body is too large, expected at most 200 bytes", "field": null}')
 
 
 def test_an_endless_body_is_not_read_on():
@@ -62,7 +62,7 @@ def test_a_slow_body_is_rejected():
     # 0.2 seconds are allowed; the last part would come after 0.45.
     status, headers, body = post(parts=[b"x"] * 10, gap=0.05)
     assert (status, headers[b"connection"]) == (408, b"close")
-    assert body == b'{"error": "the body took too long to arrive"}'
+    assert body == b'{"error": "the body took too long to arrive", "field": null}'
 
 
 def test_a_large_body_may_take_longer(monkeypatch):

@@ -4,7 +4,7 @@ from urllib.parse import urlencode
 
 import pytest
 
-from searchlab.web.pages.rendering import Links, environment, format_cell, mark_text, typeset
+from searchlab.web.pages.rendering import Links, environment, format_cell, format_score, mark_text, typeset
 
 STATE = {"index": None, "q": "a b", "system": "bm25", "filter": ["year=1988"], "k": 10, "page": 3, "docno": "x"}
 
@@ -24,6 +24,11 @@ def test_changes_are_made_and_empty_values_are_left_out():
     assert url("/", q=None, filter=None) == "/"
     assert url("/", filter=["u=1", "v=2"], page=2) == "/?q=a+b&filter=u%3D1&filter=v%3D2&page=2"
     assert url("/document", docno="a/b&c") == "/document?q=a+b&filter=year%3D1988&docno=a%2Fb%26c"
+
+
+@pytest.mark.parametrize(("amount", "text"), [(1.2346, "1.235"), (-0.5, "\u22120.500"), (12345.0, "12345.000")])
+def test_scores_have_three_decimals_and_a_minus_sign(amount, text):
+    assert format_score(amount) == text
 
 
 def test_the_url_of_a_page_has_all_its_parameters_but_the_action_just_completed():

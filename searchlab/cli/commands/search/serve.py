@@ -73,11 +73,11 @@ def serve_command(
     from searchlab.web.server import serve
     from searchlab.web.state.app_state import AppState
     from searchlab.web.state.open_indexes import OpenIndexes
-    from searchlab.web.state.uploads import Uploads
+    from searchlab.web.uploads.upload_store import Uploads
 
     indexes = OpenIndexes(folders, models, Synonyms.given(synonyms))
     for name in indexes.names:
-        indexes.get(name)  # a damaged index damaged reported now, not to the first visitor
+        indexes.get(name)  # a damaged index is reported now, not to the first visitor
     for file in models:
         load_bundle(file)
     taken = Uploads(Path(uploads), indexes.folder().parent)

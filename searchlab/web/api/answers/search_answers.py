@@ -20,8 +20,8 @@ from searchlab.web.api.answers.schema_types import (
 
 # Positions of marked words, as [start, end], by the name of the text.
 MARKS = table_of(list_of(list_of(INTEGER)))
-# A field of a document is a text or a number.
-FIELDS = table_of({"type": ["string", "number"]})
+# A field of a document is a text, a number or several texts.
+FIELDS = table_of({"anyOf": [TEXT, NUMBER, list_of(TEXT)]})
 
 RANKING = record(
     index=TEXT,
@@ -129,6 +129,7 @@ ANSWERS: Answers = {
     ("DELETE", "/api/searches"): record(deleted=named("SavedSearch")),
     ("DELETE", "/api/history"): record(n_deleted=INTEGER),
     ("GET", "/api/uploads"): named("Upload"),
+    ("GET", "/api/uploads/all"): record(uploads=list_of(named("Upload"))),
     ("POST", "/api/uploads"): named("Upload"),
     ("POST", "/api/uploads/file"): named("Upload"),
     ("POST", "/api/uploads/index"): named("Upload"),

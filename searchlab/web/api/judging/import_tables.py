@@ -22,6 +22,7 @@ from searchlab.web.state.request_state import RequestState
 # Topics, judgments and lines that a preview shows.
 MAX_SHOWN = 8
 MAX_LISTED_LINES = 200
+JUDGMENTS_TYPE = "text/csv"
 
 CONTENT = Parameter(
     "content", "string", "the file, encoded as base64", default="", max_length=Limits().max_import_bytes
@@ -83,7 +84,7 @@ def export_judgments(state: RequestState, *, topic_set: str) -> str:
 
 def judgments_attachment(values: Mapping[str, Any]) -> Attachment:
     """The name and type of the file that a browser saves."""
-    return Attachment("judgments.csv", "text/csv")
+    return Attachment("judgments.csv", JUDGMENTS_TYPE)
 
 
 def _plan(state: RequestState, topic_set: str, content: str, text: str) -> ImportPlan:

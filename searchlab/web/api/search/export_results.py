@@ -17,6 +17,7 @@ from searchlab.web.state.request_state import RequestState
 # The characters of an answer: whole texts of books would fill the memory of the server.
 MAX_LENGTH = 32_000_000
 MAX_SELECTED = 1000
+MEDIA_TYPES = tuple(dict.fromkeys(each.media_type for each in EXPORT_FORMATS.values()))
 
 FORMAT = Parameter("format", "string", "the format of the file", choices=tuple(EXPORT_FORMATS))
 SELECTED = Parameter(

@@ -31,7 +31,9 @@ def save_search(
     state: RequestState, *, q: str, system: str, filter: list[str], sort: str, name: str, judge: str
 ) -> dict[str, Any]:
     """Save a query with its settings under a name; an earlier one of this name and judge is replaced."""
-    search = SavedSearch(name, check_query(q, state.limits), system, tuple(filter), sort, judge)
+    search = SavedSearch(
+        name, check_query(q, state.limits), state.index.system(system).name, tuple(filter), sort, judge
+    )
     return _record(state.saved_searches.save(search))
 
 

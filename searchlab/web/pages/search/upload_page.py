@@ -6,7 +6,7 @@ from typing import Any
 
 from searchlab.web.pages.page import BrowserSession
 from searchlab.web.state.request_state import RequestState
-from searchlab.web.state.uploads import MAX_FILE_MB, MAX_FILES, MAX_UPLOAD_MB
+from searchlab.web.uploads.upload_store import MAX_FILE_MB, MAX_FILES, MAX_UPLOAD_MB
 
 
 def upload_page(state: RequestState, session: BrowserSession, values: dict[str, Any]) -> dict[str, Any]:

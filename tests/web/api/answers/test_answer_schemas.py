@@ -11,7 +11,7 @@ from searchlab.web.api.openapi import describe_api
 from searchlab.web.routes.routing import ENDPOINTS
 from searchlab.web.state.app_state import AppState
 from searchlab.web.state.open_indexes import OpenIndexes
-from searchlab.web.state.uploads import Uploads
+from searchlab.web.uploads.upload_store import Uploads
 from tests.web.judged_app import title_documents, title_grades
 from tests.web.search_client import client_of
 
@@ -76,6 +76,11 @@ REQUESTS: list[tuple[str, str, dict[str, Any]]] = [
     ("GET", "/api/models", {}),
     ("GET", "/api/measure", MINE | {"systems": ["bm25", "tfidf", "model:first"]}),
     ("GET", "/api/measure", {"topic_set": "unjudged", "systems": ["bm25", "tfidf"]}),
+    ("POST", "/api/experiments", MINE | {"systems": ["bm25", "bm25f"], "measures": ["nDCG@10"]}),
+    ("GET", "/api/experiments", {}),
+    ("GET", "/api/experiments/jobs", {}),
+    ("GET", "/api/experiment", {"name": "EXPERIMENT"}),
+    ("POST", "/api/experiments/cancel", {"id": "EXPERIMENT JOB"}),
     ("POST", "/api/models/rename", {"name": "first", "new_name": "second"}),
     ("POST", "/api/models/use", {"system": ""}),
     ("POST", "/api/models/delete", {"name": "second"}),
@@ -84,6 +89,7 @@ REQUESTS: list[tuple[str, str, dict[str, Any]]] = [
     ("POST", "/api/uploads/file", {"name": "docs", "path": "a.txt"}),
     ("POST", "/api/uploads/index", {"name": "docs"}),
     ("GET", "/api/uploads", {"name": "docs"}),
+    ("GET", "/api/uploads/all", {}),
     ("DELETE", "/api/uploads", {"name": "docs"}),
 ]
 
@@ -128,12 +134,13 @@ def test_answers_are_as_described(server):
         if path == "/api/train":
             ids["JOB"] = found["id"]
             assert state.training_jobs.wait(found["id"], 120).state == "done"
+        if (method, path) == ("POST", "/api/experiments"):
+            ids |= {"EXPERIMENT": found["name"], "EXPERIMENT JOB": found["id"]}
+            assert state.experiment_jobs.wait(found["id"], 120).state == "done"
         if path == "/api/topics/merge":
             ids["CHANGE"] = found["id"]
         if path == "/api/uploads/index":
-            state.uploads._uploads["docs"].process.wait(60)
-            while client.get("/api/uploads", params={"name": "docs"}).json()["state"] == "indexing":
-                pass  # the process has ended: its outcome is read
+            assert state.uploads.wait("docs", 60)["state"] == "done"
 
 
 def test_every_endpoint_that_answers_in_json_is_described_and_tried():
