@@ -30,16 +30,24 @@ def test_what_was_written_is_read(stored):
     assert (experiment.name, experiment.title, experiment.index) == ("one", "BM25F > BM25?", "it")
     assert experiment.topics == {topic.qid: topic.text for topic in TOPICS}
     assert [system.name for system in experiment.systems] == ["BM25", "BM25F"]
-    # The word in a title counts more than in a body: BM25F finds the three relevant documents first.
-    baseline, better = experiment.systems
-    assert better.means["AP"] == 1.0
-    assert better.significance["AP"] == 1
-    assert baseline.significance == {}
-    assert experiment.values["3"]["BM25F"] == {"nDCG@10": 1.0, "AP": 1.0}
-    assert set(experiment.ranking(better, "3", 3)) == {"3-good0", "3-good1", "3-good2"}
-    assert experiment.ranking(better, "none", 3) == []
+    baseline, other = experiment.systems
+    of_topics = [values["BM25F"]["AP"] for values in experiment.values.values()]
+    assert other.means["AP"] == pytest.approx(sum(of_topics) / 6)
+    assert (baseline.significance, other.significance) == ({}, {"nDCG@10": 0, "AP": 0})
+    # Each of the eight documents of a topic has its word.
+    assert len(experiment.ranking(other, "3", 10)) == 8
+    assert all(docno.startswith("3-") for docno in experiment.ranking(other, "3", 3))
+    assert experiment.ranking(other, "none", 3) == []
     assert experiment.figure("means").startswith("<svg")
     assert experiment.figure("../manifest") is None
+
+
+@pytest.mark.parametrize(("difference", "expected"), [(0.25, 1), (-0.25, -1)])
+def test_significant_differences_have_a_direction(stored, tmp_path, difference, expected):
+    manifest = json.loads((stored / "manifest.json").read_text())
+    manifest["systems"][1]["against_baseline"]["AP"] |= {"significant": True, "difference": difference}
+    (tmp_path / "manifest.json").write_text(json.dumps(manifest))
+    assert read_experiment(tmp_path).systems[1].significance == {"nDCG@10": 0, "AP": expected}
 
 
 @pytest.mark.parametrize(
@@ -89,7 +97,7 @@ def test_plans_of_unknown_systems_are_refused(tmp_path, systems, rankers, measur
 
 
 def test_a_plan_has_settings_and_expansion_of_its_names(tmp_path):
-    plan = plan_systems("title", tmp_path, ["bm25:k1=0.9+rm3"], ["softmax"], ["map"])
+    plan = plan_systems("title", tmp_path, ["bm25:k1=0.9+rm3"], ["softmax"], ["AP"])
     scorer, ranker = plan.systems
     assert (scorer.scorer, dict(scorer.settings), scorer.expansion is not None) == ("bm25", {"k1": "0.9"}, True)
     assert (ranker.recipe.ranker_name, plan.measures, plan.baseline) == ("softmax", ("AP",), "bm25:k1=0.9+rm3")

@@ -120,7 +120,7 @@ MISTAKES = [
     ("/topic", {"topic_set": "x" * 101, "text": "why wings", "back": "/judge"}, "topic_set", "101 characters"),
     ("/topic/edit", {"topic_set": "mine", "qid": "1", "text": " ", "criteria": "kept words"}, "text", "empty"),
     ("/topic/edit", {"topic_set": "mine", "qid": "1", "text": "a", "criteria": "c" * 4001}, "criteria", "4,001"),
-    ("/set/rename", {"topic_set": "mine", "new_name": "", "back": "/judge"}, "new_name", "missing"),
+    ("/set/rename", {"topic_set": "mine", "new_name": "", "back": "/judge"}, "new_name", "empty"),
     ("/topics/merge", {"topic_set": "mine", "qids": ["1"], "into": "7", "back": "/judge"}, "into", "7"),
     ("/train", {"topic_set": "mine", "name": "../up", "ranker": "mhr", "back": "/train"}, "topic_set", "topics"),
     ("/save-search", {"q": "cells", "name": "x" * 101, "back": "/?q=cells"}, "name", "101 characters"),
