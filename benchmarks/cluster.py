@@ -4,23 +4,21 @@
     python benchmarks/cluster.py --documents 50000 --sizes 10000:1,10000:4,25000:2,25000:1
     python benchmarks/cluster.py --work /tmp/cluster --prepare       # only writes the collections
 
-Indexing and a run of 1,000 topics are timed in one process and with worker processes of this machine, which are started
-and have opened the index before. Every run is compared with that of one process, to the last byte. More workers than
-cores are marked.
+Indexing and a run of 1,000 topics are timed in one process, of one thread, and with worker processes of this machine,
+which are started and have opened the index before; how long starting takes is a column of its own. The rounds of one
+process and of the cluster alternate, and the best of each counts. Every run is compared with that of one process, to
+the last byte. More workers than cores are marked.
 
-The model has two formulas. Their constants are fitted to the times of one worker at the smaller sizes:
-
-    build seconds        = a · documents                       of one worker
-    seconds of a topic   = b + c · shards + d · documents       of one process
-
-They are compared with the times at the largest size, which they were not fitted to; exit code 1 if one differs by more
-than 20 %.
+Each measurement is kept in `measurements.json` of the working folder as soon as it is made: a benchmark that was
+interrupted goes on, and `--again` begins from scratch. The model (`cluster_model.py`) is fitted to the smaller sizes
+and compared with the largest; exit code 1 if it differs by more than 20 %, or if a target is missed.
 """
 
 from __future__ import annotations
 
 import argparse
 import io
+import json
 import os
 import pickle
 import shutil
@@ -28,10 +26,14 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import asdict
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
+import psutil
+from cluster_model import CostModel, Point, compare, describe, print_extrapolation
 from collection import make_queries, write_collection
 from report import table
 
@@ -39,19 +41,30 @@ import searchlab
 from searchlab.indexing.parts import cluster_build
 from searchlab.retrieval.composition.cluster_batch import search_topics
 
-ROUNDS = 3
+ROUNDS = 7
 DEPTH = 1000
-MAX_ERROR = 0.2
+PAGE = 10
 SEED = 5
+# Numbers of questions that are asked at once, each of which a worker answers with a page of hits.
+QUESTIONS = (1, 2, 4, 8, 16, 32)
+N_ANSWERS = 100
+MAX_OVERHEAD, MIN_SPEEDUP = 0.1, 1.6
 
 
-class Point(NamedTuple):
-    """Times of one size: documents and shards, seconds of one worker's build and of a topic in one process."""
+class Measurements:
+    """Measurements by name, in a file."""
 
-    n_docs: int
-    n_shards: int
-    build: float
-    topic: float
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._values: dict[str, Any] = json.loads(path.read_text()) if path.exists() else {}
+
+    def get(self, name: str, measure: Callable[[], Any]) -> Any:
+        """A measurement that was made earlier, or now."""
+        if name not in self._values:
+            print(f"measuring: {name}", file=sys.stderr, flush=True)
+            self._values[name] = measure()
+            self._path.write_text(json.dumps(self._values, indent=1))
+        return self._values[name]
 
 
 def make_topics(n_topics: int) -> list[searchlab.Topic]:
@@ -62,22 +75,27 @@ def make_topics(n_topics: int) -> list[searchlab.Topic]:
     return [searchlab.Topic(str(number), text) for number, text in enumerate(texts)]
 
 
-def time_best(work: Callable[[], Any], rounds: int = ROUNDS) -> tuple[float, Any]:
-    """The best time of several rounds, and the last result."""
-    best, result = np.inf, None
-    for _ in range(rounds):
-        began = time.perf_counter()
-        result = work()
-        best = min(best, time.perf_counter() - began)
-    return best, result
+def time_once(work: Callable[[], Any]) -> tuple[float, Any]:
+    """How long work takes, and its result."""
+    began = time.perf_counter()
+    result = work()
+    return time.perf_counter() - began, result
 
 
 def build(source: Path, folder: Path, cluster: searchlab.Cluster | None) -> float:
     """The seconds that building an index from scratch takes."""
     shutil.rmtree(folder, ignore_errors=True)
-    began = time.perf_counter()
-    searchlab.index(source, folder, jobs=1, cluster=cluster)
-    return time.perf_counter() - began
+    return time_once(lambda: searchlab.index(source, folder, jobs=1, cluster=cluster))[0]
+
+
+def processor_seconds() -> float:
+    """The processor time of this process, and of the processes that it has started."""
+    total = time.process_time()
+    for process in psutil.Process().children(recursive=True):
+        with suppress(psutil.Error):
+            times = process.cpu_times()
+            total += times.user + times.system
+    return total
 
 
 def run_text(run: searchlab.Run) -> str:
@@ -86,12 +104,97 @@ def run_text(run: searchlab.Run) -> str:
     return file.getvalue()
 
 
-def time_topic(folder: Path, topics: list[searchlab.Topic]) -> tuple[float, int, str]:
-    """The seconds of a topic in one process, the number of shards, and the run file."""
+def time_queries(folder: Path, topics: list[searchlab.Topic]) -> dict[str, float]:
+    """Seconds of a topic in one process: the mean of a run at k = 1000, and p50 and p99 of searches for a page."""
     with searchlab.open(folder) as engine:
-        engine.search_many(topics[:50], k=DEPTH, jobs=1)
-        seconds, run = time_best(lambda: engine.search_many(topics, k=DEPTH, jobs=1))
-        return seconds / len(topics), len(engine.snapshot.shards), run_text(run)
+        totals = [time_once(lambda: engine.search_many(topics, k=DEPTH, jobs=1))[0] for _ in range(4)]
+        times = [[time_once(lambda t=topic: engine.search(t.text, k=PAGE))[0] for topic in topics] for _ in range(4)]
+    p50, p99 = np.percentile(np.min(times, axis=0), [50, 99])
+    return {"mean": min(totals) / len(topics), "p50": float(p50), "p99": float(p99)}
+
+
+def measure_size(work: Path, source: Path, n_docs: int, n_parts: int, topics: list[searchlab.Topic]) -> dict[str, Any]:
+    """What an index of `n_parts` parts takes."""
+    folder = work / f"{n_docs}-{n_parts}"
+    before = cluster_build.MIN_PART_BYTES, cluster_build.PARTS_PER_WORKER
+    if n_parts:
+        cluster_build.MIN_PART_BYTES, cluster_build.PARTS_PER_WORKER = 1, n_parts
+    try:
+        with searchlab.Cluster("local:1") as cluster:
+            warm_up(work, cluster)
+            seconds = build(source, folder, cluster)
+    finally:
+        cluster_build.MIN_PART_BYTES, cluster_build.PARTS_PER_WORKER = before
+    files = [path for path in folder.rglob("*") if path.is_file()]
+    with searchlab.open(folder) as engine:
+        n_shards = len(engine.snapshot.shards)
+    point = Point(
+        n_docs,
+        n_shards,
+        seconds,
+        0.0,
+        time_queries(folder, topics),
+        sum(path.stat().st_size for path in files),
+        sum(path.stat().st_size for path in files if path.name == "columns"),
+        source.stat().st_size,
+    )
+    merge = time_once(lambda: searchlab.merge(folder))[0] if n_shards > 1 else 0.0
+    shutil.rmtree(folder)
+    return asdict(point) | {"merge": merge}
+
+
+def warm_up(work: Path, cluster: searchlab.Cluster) -> None:
+    """Let all workers load what building needs: that takes as long as indexing thousands of documents."""
+    source = work / "few.jsonl"
+    write_collection(source, 300)
+    before = cluster_build.MIN_PART_BYTES
+    cluster_build.MIN_PART_BYTES = 1
+    try:
+        build(source, work / "few", cluster)
+    finally:
+        cluster_build.MIN_PART_BYTES = before
+
+
+def measure_workers(work: Path, source: Path, number: int, topics: list[searchlab.Topic]) -> dict[str, float]:
+    """Start, build and run with worker processes, and the run of one process between its rounds."""
+    with searchlab.open(work / "plain") as engine:
+        began = time.perf_counter()
+        with searchlab.Cluster(f"local:{number}") as cluster:
+            started = time.perf_counter() - began
+            warm_up(work, cluster)
+            seconds = build(source, work / "index", cluster)
+            first, run = time_once(lambda: engine.search_many(topics, k=DEPTH, cluster=cluster))
+            expected = engine.search_many(topics, k=DEPTH, jobs=1)
+            plain, ours = [], []
+            for _ in range(ROUNDS):
+                for where, times in ((None, plain), (cluster, ours)):
+                    before = processor_seconds()
+                    elapsed, found = time_once(lambda at=where: engine.search_many(topics, k=DEPTH, jobs=1, cluster=at))
+                    times.append((elapsed, processor_seconds() - before))
+                    expected, run = (found, run) if where is None else (expected, found)
+            assert run_text(run) == run_text(expected), "the run differs from that of one process"
+    with searchlab.open(work / "index") as engine:
+        assert run_text(engine.search_many(topics, k=DEPTH)) == run_text(expected), "the index differs"
+    return {
+        "start": started,
+        "build": seconds,
+        "first": first,
+        "run": min(elapsed for elapsed, _ in ours),
+        "plain": min(elapsed for elapsed, _ in plain),
+        "run_cpu": min(cpu for _, cpu in ours),
+        "plain_cpu": min(cpu for _, cpu in plain),
+    }
+
+
+def measure_gathering() -> dict[str, dict[str, float]]:
+    """p50 and p99 of asking questions at once and having all answers, by their number."""
+    found = {}
+    with searchlab.Cluster("local:1") as cluster:
+        for number in QUESTIONS:
+            times = [time_once(lambda n=number: cluster.run(np.zeros, [(PAGE,)] * n))[0] for _ in range(N_ANSWERS)]
+            p50, p99 = np.percentile(times, [50, 99])
+            found[str(number)] = {"p50": float(p50), "p99": float(p99)}
+    return found
 
 
 def count_bytes(folder: Path, topics: list[searchlab.Topic]) -> tuple[float, float]:
@@ -103,24 +206,18 @@ def count_bytes(folder: Path, topics: list[searchlab.Topic]) -> tuple[float, flo
     return len(sent) / len(topics), len(returned) / len(topics)
 
 
-def fit(points: list[Point]) -> tuple[float, np.ndarray]:
-    """The constants of both formulas, by least squares of relative errors."""
-    docs, shards, builds, times = (np.array(column, float) for column in zip(*points, strict=True))
-    rate = float(np.sum(docs / builds) / np.sum((docs / builds) ** 2))
-    factors = np.stack([np.ones(len(docs)), shards, docs], axis=1) / times[:, None]
-    constants, *_ = np.linalg.lstsq(factors, np.ones(len(docs)), rcond=None)
-    return rate, constants
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--documents", type=int, default=348_566)
     parser.add_argument(
-        "--sizes", default="50000:1,50000:6,100000:2,150000:1", help="DOCUMENTS:SHARDS, …; the model is fitted to them"
+        "--sizes",
+        default="35000:1,35000:4,87000:1,87000:3,174000:1,174000:4",
+        help="DOCUMENTS:SHARDS, …; the model is fitted to them",
     )
     parser.add_argument("--workers", default="1,2,4")
     parser.add_argument("--topics", type=int, default=1000)
-    parser.add_argument("--work", type=Path, help="keep collections and indexes here")
+    parser.add_argument("--work", type=Path, help="keep collections, indexes and measurements here")
+    parser.add_argument("--again", action="store_true", help="measure again what was measured before")
     parser.add_argument("--prepare", action="store_true", help="only write the collections")
     options = parser.parse_args()
     sizes = [(int(size), int(shards)) for size, shards in (each.split(":") for each in options.sizes.split(","))]
@@ -132,91 +229,72 @@ def main() -> None:
             write_collection(source, size)
         if options.prepare:
             return
-        topics = make_topics(options.topics)
+        if options.again:
+            (work / "measurements.json").unlink(missing_ok=True)
+        known = Measurements(work / "measurements.json")
         workers = [int(number) for number in options.workers.split(",")]
-        is_close = compare(work, sources, sizes, options.documents, workers, topics)
-    sys.exit(not is_close)
+        topics = make_topics(options.topics)
+        is_fast = report_workers(known, work, sources[options.documents], options.documents, workers, topics)
+        is_close = report_model(known, work, sources, sizes, options.documents, topics)
+    sys.exit(not (is_fast and is_close))
 
 
-def compare(
+def report_workers(
+    known: Measurements, work: Path, source: Path, n_docs: int, workers: list[int], topics: list[searchlab.Topic]
+) -> bool:
+    """Print times of one process and of workers; whether the targets are met."""
+    cores = len(os.sched_getaffinity(0))
+    plain_build = known.get("plain build", lambda: build(source, work / "plain", None))
+    rows, is_fast = [], True
+    for number in workers:
+        found = known.get(f"workers {number}", lambda number=number: measure_workers(work, source, number, topics))
+        speed = found["plain"] / found["run"]
+        if number <= cores:
+            is_fast &= speed >= (1 / (1 + MAX_OVERHEAD) if number == 1 else MIN_SPEEDUP)
+        rows.append(
+            [
+                f"local:{number}" + (" (more than cores)" if number > cores else ""),
+                f"{found['start']:.1f}",
+                *(f"{found['build']:.1f}", f"{plain_build / found['build']:.2f}"),
+                *(f"{found['first']:.2f}", f"{found['run']:.3f}", f"{found['plain']:.3f}", f"{speed:.2f}"),
+                *(f"{found['run_cpu']:.2f}", f"{found['plain_cpu']:.2f}"),
+            ]
+        )
+    print(f"{n_docs:,} documents, {len(topics):,} topics, k={DEPTH}, {cores} cores; ")
+    print(f"one process builds in {plain_build:.1f} s (jobs=1)\n")
+    head = ["", "start s", "build s", "times as fast", "first run s", "run s", "one process s", "times as fast"]
+    print(table([*head, "CPU s of all", "of one process"], rows), flush=True)
+    sent, returned = known.get("bytes", lambda: count_bytes(work / "plain", topics))
+    print(f"\nbytes of a topic: {sent:,.0f} to the worker, {returned:,.0f} back (k={DEPTH})\n")
+    return is_fast
+
+
+def report_model(
+    known: Measurements,
     work: Path,
     sources: dict[int, Path],
     sizes: list[tuple[int, int]],
     largest: int,
-    workers: list[int],
     topics: list[searchlab.Topic],
 ) -> bool:
-    """Print all measurements; returns whether the model is close."""
-    cores = len(os.sched_getaffinity(0))
-    plain_build = build(sources[largest], work / "plain", None)
-    plain_topic, plain_shards, expected = time_topic(work / "plain", topics)
-    n = len(topics)
-    head = ["", "build s", "times as fast", f"{n:,} topics s", "times as fast", "shards of the build"]
-    print(f"{largest:,} documents, k={DEPTH}, {cores} cores\n")
-    row = ["one process", f"{plain_build:.1f}", "", f"{plain_topic * n:.2f}", "", str(plain_shards)]
-    print(table(head, [row]), flush=True)
-    points: list[Point] = []
-    measured = None
-    for number in workers:
-        with searchlab.Cluster(f"local:{number}") as cluster:
-            seconds = build(sources[largest], work / "index", cluster)
-            with searchlab.open(work / "plain") as engine:
-                engine.search_many(topics[:50], k=DEPTH, cluster=cluster)
-                of_run, run = time_best(
-                    lambda engine=engine, cluster=cluster: engine.search_many(topics, k=DEPTH, cluster=cluster)
-                )
-                assert run_text(run) == expected, "the run differs from that of one process"
-            own_topic, n_shards, own_run = time_topic(work / "index", topics)
-            assert own_run == expected, "the index differs from that of one process"
-            if number == 1:
-                measured = Point(largest, n_shards, seconds, own_topic)
-                points = [measure_size(work, sources[size], size, n_parts, cluster, topics) for size, n_parts in sizes]
-        marked = f"local:{number}" + (" (more than cores)" if number > cores else "")
-        row = [
-            *(marked, f"{seconds:.1f}", f"{plain_build / seconds:.2f}"),
-            *(f"{of_run:.2f}", f"{plain_topic * n / of_run:.2f}", str(n_shards)),
-        ]
-        print(f"| {' | '.join(row)} |", flush=True)
-    sent, returned = count_bytes(work / "plain", topics)
-    print(f"\nbytes of a topic: {sent:,.0f} to the worker, {returned:,.0f} back (k={DEPTH})\n")
-    return measured is None or print_model(points, measured)
-
-
-def measure_size(
-    work: Path, source: Path, n_docs: int, n_parts: int, cluster: searchlab.Cluster, topics: list[searchlab.Topic]
-) -> Point:
-    """The times of one size, in `n_parts` shards."""
-    before = cluster_build.MIN_PART_BYTES, cluster_build.PARTS_PER_WORKER
-    cluster_build.MIN_PART_BYTES, cluster_build.PARTS_PER_WORKER = 1, n_parts
-    try:
-        seconds = build(source, work / "small", cluster)
-    finally:
-        cluster_build.MIN_PART_BYTES, cluster_build.PARTS_PER_WORKER = before
-    of_topic, n_shards, _ = time_topic(work / "small", topics)
-    return Point(n_docs, n_shards, seconds, of_topic)
-
-
-def print_model(points: list[Point], measured: Point) -> bool:
     """Fit the model, compare it with the largest size, and extrapolate; returns whether it is close."""
-    rate, (base, per_shard, per_doc) = fit(points)
-    rows = []
-    errors = []
-    for point in [*points, measured]:
-        model = rate * point.n_docs, base + per_shard * point.n_shards + per_doc * point.n_docs
-        errors = [model[0] / point.build - 1, model[1] / point.topic - 1]
-        rows.append(
-            [
-                *(f"{point.n_docs:,}", str(point.n_shards)),
-                *(f"{point.build:.1f}", f"{model[0]:.1f}", f"{errors[0]:+.0%}"),
-                *(f"{point.topic * 1000:.2f}", f"{model[1] * 1000:.2f}", f"{errors[1]:+.0%}"),
-            ]
+
+    def measure(n_docs: int, n_parts: int) -> Point:
+        return Point(
+            **known.get(
+                f"{n_docs} documents, {n_parts or 'full'} parts",
+                lambda: measure_size(work, sources[n_docs], n_docs, n_parts, topics),
+            )
         )
-    print(table(["documents", "shards", "build s", "model", "", "topic ms", "model", ""], rows))
-    print(
-        f"\na = {rate * 1e6:.0f} µs a document; b = {base * 1e3:.2f} ms, c = {per_shard * 1e3:.3f} ms a shard, "
-        f"d = {per_doc * 1e9:.2f} ns a document. The last line was not fitted."
-    )
-    return all(abs(error) <= MAX_ERROR for error in errors)
+
+    points = [measure(*size) for size in sizes]
+    measured = measure(largest, 0)
+    gathers = {int(number): times for number, times in known.get("gathering", measure_gathering).items()}
+    model = CostModel.of(points, gathers)
+    is_close = compare(model, points, measured)
+    print(f"\n{describe(model)}\n")
+    print_extrapolation(model, measured)
+    return is_close
 
 
 if __name__ == "__main__":

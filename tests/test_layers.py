@@ -63,6 +63,7 @@ SHARED = {
 ALLOWED_IMPORTERS = {
     "whoosh": ["indexing/whoosh/*.py", "retrieval/query/parser.py"],
     "numba": [
+        "analysis/porter_kernel.py",
         "corpus/trec/docno_matching.py",
         "corpus/trec/line_kernels.py",
         "indexing/inversion/inversion_kernel.py",
@@ -95,6 +96,8 @@ ALLOWED_IMPORTERS = {
     "lightgbm": ["rankers/estimators/lambdamart.py"],
     "cvxopt": ["rankers/solvers/quadratic_programme.py"],
     "charset_normalizer": ["corpus/encoding_detection.py"],
+    "orjson": ["corpus/formats/jsonl.py", "indexing/storage/document_packing.py"],
+    "zstandard": ["indexing/storage/document_packing.py", "indexing/storage/stored_documents.py"],
     "nltk": ["analysis/stemmers.py"],
     "py3langid": ["analysis/language_detection.py"],
     "threadpoolctl": ["blas_threads.py"],

@@ -137,12 +137,17 @@ def run(home: Path, n_requests: int, seed: int, n_connections: int) -> RequestsR
         result = attack_server(server, n_requests, seed, n_connections)
         errors.seek(0)
         said = errors.read()
-    if "Traceback" in said:
-        result.failures.append(f"{said.count('Traceback')} tracebacks: {said[said.index('Traceback') :][:3000]}")
-    result.failures += [str(finding) for finding in examine(folder).findings if finding.serious]
-    if problem := examine_judgments(judgments_file(folder)):
-        result.failures.append(problem)
+    result.failures += list_damage(folder, said)
     return result
+
+
+def list_damage(folder: Path, said: str) -> list[str]:
+    """What an attack has left: tracebacks in what the server `said`, damage of its index or judgments."""
+    found = [str(finding) for finding in examine(folder).findings if finding.serious]
+    if "Traceback" in said:
+        found.append(f"{said.count('Traceback')} tracebacks: {said[said.index('Traceback') :][:3000]}")
+    problem = examine_judgments(judgments_file(folder))
+    return [*found, problem] if problem else found
 
 
 def describe(result: RequestsResult) -> str:

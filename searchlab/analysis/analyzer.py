@@ -16,12 +16,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self
 
-from searchlab.analysis.stemmers import STEMMERS, load_stemmer
+from searchlab.analysis.stemmers import PORTER, STEMMERS, load_stemmer
 from searchlab.analysis.stopwords import ENGLISH_STOP_WORDS, read_stop_words
 from searchlab.analysis.tokenizer import WORD_RULES_VERSION, locate_ngrams, split_ngrams, split_words
 from searchlab.analysis.word_rules import ANALYZER, AUTO, BY_LANGUAGE, ENGLISH, STANDARD, WORD_RULES, WordRules
@@ -114,7 +114,7 @@ class AnalysisSettings:
     one, several with commas between them, or auto for the language of each text, which is detected.
     """
 
-    stemmer: str = "porter"
+    stemmer: str = PORTER
     stop_list: str = "default"
     stop_words: frozenset[str] = ENGLISH_STOP_WORDS
     ngrams: int = 0
@@ -152,7 +152,7 @@ class AnalysisSettings:
             return cls._of_languages(stemmer, stop_list, ngrams, language if language == AUTO else ",".join(names))
         (language,) = names
         if language == ENGLISH:
-            rules, default_stemmer, default_stop_words = WORD_RULES[analyzer], "porter", ENGLISH_STOP_WORDS
+            rules, default_stemmer, default_stop_words = WORD_RULES[analyzer], PORTER, ENGLISH_STOP_WORDS
         else:
             known = _language_named(language)
             rules, default_stemmer, default_stop_words = known.rules, known.stemmer, known.stop_words
@@ -310,6 +310,17 @@ class Analyzer(OneForm):
                 self._cache = dict.fromkeys(self.settings.stop_words)
             self._cache[word] = term
             return term
+
+    def terms_of_words(self, words: Sequence[str]) -> list[str | None]:
+        """The terms of many folded words; for Porter's stemmer numba is loaded, and they are not cached."""
+        if self.settings.stemmer != PORTER or self._rules.stem is not None or self._rules.finish is not None:
+            return [*map(self.term, words)]
+        from searchlab.analysis.porter_kernel import stem_words
+
+        stop_words, stems = self.settings.stop_words, stem_words([word for word in words if word.isascii()])
+        next_stem = iter(stems).__next__
+        found = [next_stem() if word.isascii() else self.term(word) for word in words]
+        return [None if word in stop_words else term for word, term in zip(words, found, strict=True)]
 
     def _find_term(self, word: str) -> str | None:
         if self._lookup is not None:

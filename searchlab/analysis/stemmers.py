@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 Stemmer = Callable[[str], str]
 
+PORTER = "porter"
+
 
 def _load_porter() -> Stemmer:
     PorterStemmer = _import_without_package("nltk.stem.porter", {}).PorterStemmer
@@ -60,7 +62,7 @@ SNOWBALL_LANGUAGES = (
 # Each name with the function that loads the stemmer.
 STEMMERS: dict[str, Callable[[], Stemmer]] = {
     "none": _load_none,
-    "porter": _load_porter,
+    PORTER: _load_porter,
     "snowball": partial(_load_snowball, "english"),
     **{language: partial(_load_snowball, language) for language in SNOWBALL_LANGUAGES},
 }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, TypeVar
 
 from searchlab.cluster.cluster import Cluster, as_cluster
@@ -10,6 +10,25 @@ from searchlab.extensions import load_extensions, loaded_extensions
 from searchlab.processors import count_processors
 
 T = TypeVar("T")
+
+
+def run_calls(
+    function: Callable[..., T],
+    calls: Iterable[tuple[Any, ...]],
+    cluster: Cluster | None,
+    on_done: Callable[[int], None] = lambda n_done: None,
+) -> list[T]:
+    """The results of `function(*call)` in the order of the calls, made here, one after the other, or on a cluster.
+
+    `on_done` is called with the number of calls that are finished.
+    """
+    if cluster is not None:
+        return cluster.run(function, list(calls), on_done=lambda n_done, _: on_done(n_done))
+    results = []
+    for call in calls:
+        results.append(function(*call))
+        on_done(len(results))
+    return results
 
 
 def finish_jobs(

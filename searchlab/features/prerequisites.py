@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from searchlab.cluster.cluster import Cluster
 from searchlab.errors import IndexMissing
 from searchlab.features.feature_sets import FeatureSet
 from searchlab.retrieval.engine import SearchEngine
@@ -21,8 +22,10 @@ def lacks_space(engine: SearchEngine, features: FeatureSet) -> bool:
     return False
 
 
-def build_prerequisites(engine: SearchEngine, features: FeatureSet, progress: Progress) -> list[str]:
-    """Build the semantic space and the latent topics if features need them and the index has none.
+def build_prerequisites(
+    engine: SearchEngine, features: FeatureSet, progress: Progress, cluster: Cluster | str | None = None
+) -> list[str]:
+    """Build the semantic space and the latent topics, perhaps on a cluster, if features need them and there are none.
 
     Returns remarks about those that are out of date.
     """
@@ -32,7 +35,7 @@ def build_prerequisites(engine: SearchEngine, features: FeatureSet, progress: Pr
         from searchlab.features.latent_semantics.semantic_space import SemanticSpace, build_space
 
         if lacks_space(engine, features):
-            build_space(engine.snapshot.folder, progress=progress)
+            build_space(engine.snapshot.folder, cluster=cluster, progress=progress)
         else:
             space = SemanticSpace.open(engine.snapshot)
             if space.is_stale:
@@ -44,7 +47,7 @@ def build_prerequisites(engine: SearchEngine, features: FeatureSet, progress: Pr
         try:
             model = open_topic_model(engine.snapshot)
         except IndexMissing:
-            build_topic_model(engine.snapshot.folder, progress=progress)
+            build_topic_model(engine.snapshot.folder, cluster=cluster, progress=progress)
         else:
             if model.is_stale:
                 newer = f"{model.staleness:.0%} of the documents are newer than the topics"

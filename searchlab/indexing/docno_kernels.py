@@ -1,4 +1,4 @@
-"""Compiled search in sorted docnos: the rank of every document in the order of all docnos, and lookup of many docnos.
+"""Compiled loops over docnos: the rank of every document in the order of all, lookup of many, and many as lines.
 
 Equal scores are ordered by docno, and collections of short documents have many equal scores, so the order is needed as
 numbers. Within a shard documents are numbered by docno; over several shards the rank of a document is its number plus
@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from searchlab.array_ranges import offsets_of
 from searchlab.indexing.storage.arrays.string_table import PackedStrings, Strings
 from searchlab.types import Array
 
@@ -30,6 +31,29 @@ def find_docnos(shard: Strings, wanted: list[str]) -> Array:
     """The numbers of documents in a shard, -1 for those that it does not have."""
     numbers: Array = _find(*shard.arrays, *PackedStrings.pack(wanted))
     return numbers
+
+
+def docno_lines(tables: list[Strings], shards: Array, docs: Array) -> bytes:
+    """The docnos of documents, given by shard index and number, each with a line end; docnos have none."""
+    numbers = [np.flatnonzero(shards == shard_index) for shard_index in range(len(tables))]
+    ranges = [table.ranges(docs[here]) for table, here in zip(tables, numbers, strict=True)]
+    sizes = np.ones(len(docs), np.int64)
+    for here, (_, _, lengths) in zip(numbers, ranges, strict=True):
+        sizes[here] += lengths
+    begins = offsets_of(sizes)
+    lines = np.empty(begins[-1], np.uint8)
+    for here, (blob, starts, lengths) in zip(numbers, ranges, strict=True):
+        _copy_lines(blob, starts, lengths, begins[here], lines)
+    return lines.tobytes()
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def _copy_lines(blob, starts, lengths, begins, lines):  # type: ignore[no-untyped-def]
+    """Copy strings to where their lines begin."""
+    for i in range(len(starts)):
+        for j in range(lengths[i]):
+            lines[begins[i] + j] = blob[starts[i] + j]
+        lines[begins[i] + lengths[i]] = 10
 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from searchlab.analysis.mixed_analyzer import MixedAnalyzer
 
 MAX_CACHED_TERMS = 1 << 16
+# Docnos of fewer documents are read without compiled code, which a single query would have to load.
+MIN_COMPILED_DOCNOS = 64
 # Snapshots that a worker of a cluster keeps open.
 MAX_OPEN_SNAPSHOTS = 4
 
@@ -361,15 +363,27 @@ class Snapshot:
         ranks: Array = docs if len(self.shards) == 1 else self.all_docno_ranks[self._shard_starts[shards] + docs]
         return ranks
 
-    def docnos_of(self, shards: Array, docs: Array) -> list[str]:
-        """The docnos of documents, given by shard index and number."""
-        names = np.empty(len(docs), object)
+    def docnos_of(self, shards: Array, docs: Array, *, compiled: bool = False) -> list[str]:
+        """The docnos of documents, given by shard index and number; many are gathered by compiled code if it may."""
         with self.report_damage():
+            if compiled and len(docs) >= MIN_COMPILED_DOCNOS:
+                with suppress(UnicodeDecodeError):
+                    lines = self.docno_lines(shards, docs).decode().split("\n")
+                    if len(lines) == len(docs) + 1:  # or else one is damaged
+                        return lines[:-1]
+            names = np.empty(len(docs), object)
             for shard_index, shard in enumerate(self.shards):
                 rows = np.flatnonzero(shards == shard_index)
                 names[rows] = shard.columns.docnos.take(docs[rows])
         docnos: list[str] = names.tolist()
         return docnos
+
+    def docno_lines(self, shards: Array, docs: Array) -> bytes:
+        """The docnos of documents, given by shard index and number, as lines; by compiled code."""
+        from searchlab.indexing.docno_kernels import docno_lines
+
+        with self.report_damage():
+            return docno_lines([shard.columns.docnos for shard in self.shards], shards, docs)
 
     def locate(self, docno: str) -> tuple[int, int]:
         """The shard index of a document and its number in the shard."""

@@ -14,10 +14,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+from searchlab.cluster.cluster import Cluster
+from searchlab.cluster.job_runs import run_calls
 from searchlab.errors import SettingError
 from searchlab.evaluation.comparison import Comparison, compare_values
 from searchlab.evaluation.run_evaluation import evaluate_run
@@ -316,9 +318,10 @@ def prepare_collection(
     qrels: Judgments,
     features: str | FeatureSet = FEATURES,
     progress: Progress = no_progress,
+    cluster: Cluster | None = None,
 ) -> CrossCollection:
     """Find the candidates of a collection's topics, and compute their features."""
-    data = prepare_training(engine, topics, qrels, make_feature_set(features), FirstStage(), progress)
+    data = prepare_training(engine, topics, qrels, make_feature_set(features), FirstStage(), progress, cluster)
     return CrossCollection(name, engine, data)
 
 
@@ -328,27 +331,26 @@ def run_cross(
     *,
     n_folds: int = 5,
     seed: int = 0,
+    cluster: Cluster | None = None,
     progress: Progress = no_progress,
 ) -> CrossResult:
-    """Train every system on every collection, and test it on all of them."""
+    """Train every system on every collection, and test it on all of them; each training may be a cluster's task."""
     if len(collections) < 2:
         raise SettingError(f"{len(collections)} collection to train and test on, expected at least two")
     baselines = {each.name: each.evaluate(each.data.baselines[BASELINE]) for each in collections}
     found: dict[tuple[str, str, str], tuple[Floats, str]] = {}
     left_out: list[str] = []
-    steps = [(learner, source) for learner in learners for source in collections]
-    for number, (learner, source) in enumerate(steps):
-        progress(f"{learner.name}, {source.name}", number, len(steps))
-        try:
-            folds = deal_folds(len(source.data.topics), min(n_folds, len(source.data.topics)), seed)
-            own = _cross_validate(learner, source, folds)
-            trained = learner.learn(source, source.every_topic)
-        except SettingError as error:
-            left_out.append(f"{learner.name}, trained on {source.name}: {error}")
+    steps = [(learner, number) for learner in learners for number in range(len(collections))]
+    calls = [(learner, collections, number, n_folds, seed) for learner, number in steps]
+    progress("training", 0, len(steps))
+    tested = run_calls(train_and_test, calls, cluster, lambda n_done: progress("training", n_done, len(steps)))
+    for (learner, number), outcome in zip(steps, tested, strict=True):
+        source = collections[number].name
+        if isinstance(outcome, str):
+            left_out.append(f"{learner.name}, trained on {source}: {outcome}")
             continue
-        for target in collections:
-            rankings = own if target is source else trained.rank(target, target.every_topic)
-            found[learner.name, source.name, target.name] = target.evaluate(rankings), trained.describe()
+        for target, values in zip(collections, outcome.values, strict=True):
+            found[learner.name, source, target.name] = values, outcome.learnt
     return CrossResult(
         {each.name: (each.engine.snapshot.n_docs, len(each.data.topics)) for each in collections},
         baselines,
@@ -357,6 +359,29 @@ def run_cross(
         tuple(left_out),
         n_folds,
     )
+
+
+class TestedLearner(NamedTuple):
+    """What was learnt, and the values of each collection's topics."""
+
+    learnt: str
+    values: list[Floats]
+
+
+def train_and_test(
+    learner: Learner, collections: Sequence[CrossCollection], number: int, n_folds: int, seed: int
+) -> TestedLearner | str:
+    """Train on one of the collections and test on all; returns the reason if it cannot be trained there."""
+    source = collections[number]
+    try:
+        folds = deal_folds(len(source.data.topics), min(n_folds, len(source.data.topics)), seed)
+        own = _cross_validate(learner, source, folds)
+        trained = learner.learn(source, source.every_topic)
+    except SettingError as error:
+        return str(error)
+    rankings = (own if target is source else trained.rank(target, target.every_topic) for target in collections)
+    values = [target.evaluate(each) for target, each in zip(collections, rankings, strict=True)]
+    return TestedLearner(trained.describe(), values)
 
 
 def _cross_validate(learner: Learner, collection: CrossCollection, folds: Sequence[Ints]) -> list[Ranking]:

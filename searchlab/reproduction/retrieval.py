@@ -10,8 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from searchlab.cluster.cluster import Cluster
+from searchlab.cluster.job_runs import run_calls
 from searchlab.errors import SettingError
 from searchlab.evaluation.comparison import Comparison, ComparisonTable, compare_evaluations
 from searchlab.evaluation.run_evaluation import Evaluation, evaluate_run
@@ -27,6 +29,9 @@ from searchlab.training.query_folds import deal_folds
 from searchlab.training.recipe import PAPER, Recipe
 from searchlab.training.training_set import DEPTH, TrainingSet, prepare_training
 from searchlab.types import Progress, no_progress
+
+if TYPE_CHECKING:
+    from searchlab.mixtures.training_queries import TrainingQueries
 
 MEASURES = ("nDCG@10", "AP", "P@10")
 BASELINE = "BM25"
@@ -115,15 +120,19 @@ def run_retrieval(
     recipe_name: str = PAPER,
     n_folds: int = 5,
     seed: int = 0,
+    cluster: Cluster | None = None,
     progress: Progress = no_progress,
 ) -> RetrievalResult:
-    """Run and compare all systems on one collection; rankers are trained by the recipe of this name."""
+    """Run and compare all systems on one collection; rankers are trained by the recipe of this name.
+
+    A cluster may search, compute features, and learn from the folds.
+    """
     recipes = make_reranker_recipes(rankers, n_folds, seed, recipe_name)
     sets = {each: make_feature_set(each) for each in features}
     all_features = make_feature_set(
         [feature for each in sets.values() for feature in each.names] or ["letor.both.bm25"]
     )
-    data = prepare_training(engine, topics, qrels, all_features, FirstStage(), progress)
+    data = prepare_training(engine, topics, qrels, all_features, FirstStage(), progress, cluster)
     judged = {topic.qid: qrels[topic.qid] for topic in data.topics}
     left_out: list[str] = []
 
@@ -132,15 +141,15 @@ def run_retrieval(
         for number, (label, scorer) in enumerate(LANGUAGE_MODELS.items()):
             progress("language models", number, len(LANGUAGE_MODELS))
             pipeline = Pipeline(engine, make_scorer(scorer, {}))
-            yield RetrievalSystem(label), list(pipeline.run(data.topics, k=DEPTH))
+            yield RetrievalSystem(label), list(pipeline.run(data.topics, k=DEPTH, cluster=cluster))
         yield RetrievalSystem(EXPANDED), data.baselines[EXPANDED]
         try:
-            mixed = search_with_mixture(engine, data.topics, judged, n_folds, seed, progress)
+            mixed = search_with_mixture(engine, data.topics, judged, n_folds, seed, progress, cluster)
         except SettingError as error:
             left_out.append(f"{MIXTURE}: {error}")
         else:
             yield RetrievalSystem(MIXTURE), mixed
-        yield from _rerank(data, recipes, sets, progress)
+        yield from _rerank(data, recipes, sets, progress, cluster)
 
     systems, evaluations = [], []
     for system, run in rankings():
@@ -174,7 +183,11 @@ def make_reranker_recipes(
 
 
 def _rerank(
-    data: TrainingSet, recipes: Sequence[Recipe], sets: Mapping[str, FeatureSet], progress: Progress
+    data: TrainingSet,
+    recipes: Sequence[Recipe],
+    sets: Mapping[str, FeatureSet],
+    progress: Progress,
+    cluster: Cluster | None,
 ) -> Iterator[tuple[RetrievalSystem, list[Ranking]]]:
     """Every ranker with every feature set; each topic is ranked by a model learnt from the topics of other folds."""
     require_different_grades(data.table)
@@ -188,7 +201,9 @@ def _rerank(
             def show(stage: str, fold: int, folds: int, done: int = done) -> None:
                 progress("re-ranking", done * folds + fold, total * folds)
 
-            scores = cross_validate_table(limited, selected.table, limited.validation_measure(data.qrels), show)
+            scores = cross_validate_table(
+                limited, selected.table, limited.validation_measure(data.qrels), show, cluster
+            )
             yield RetrievalSystem(f"{recipe.label}, {label}", label, recipe.label), selected.rerank(scores)
 
 
@@ -199,13 +214,13 @@ def search_with_mixture(
     n_folds: int,
     seed: int,
     progress: Progress = no_progress,
+    cluster: Cluster | None = None,
 ) -> list[Ranking]:
     """Every topic ranked by a mixture of document and corpus with weights learnt (MCE) from the topics of other folds.
 
     Topics that cannot be used for training are searched with weights of one half each.
     """
     from searchlab.mixtures.training_queries import gather
-    from searchlab.mixtures.weight_training import learn_mce
     from searchlab.scorers.mixture import Mixture
 
     queries = gather(engine, topics, qrels, progress=progress)
@@ -214,12 +229,23 @@ def search_with_mixture(
     by_qid = {topic.qid: topic for topic in topics}
     rankings: dict[str, Ranking] = {}
     folds = [fold.tolist() for fold in deal_folds(len(queries.qids), n_folds, seed)]
-    for number, fold in enumerate(folds):
-        progress("training a mixture", number, len(folds))
+    calls = []
+    for fold in folds:
         others = sorted({*range(len(queries.qids))} - {*fold})
-        scorer = learn_mce(queries.take(others), seed=seed).scorer()
-        held_out = [by_qid[queries.qids[row]] for row in fold]
-        rankings |= {ranking.qid: ranking for ranking in Pipeline(engine, scorer).run(held_out, k=DEPTH)}
+        calls.append((engine, queries.take(others), [by_qid[queries.qids[row]] for row in fold], seed))
+    stage = "training a mixture"
+    progress(stage, 0, len(folds))
+    for part in run_calls(learn_and_search, calls, cluster, lambda n_done: progress(stage, n_done, len(folds))):
+        rankings |= {ranking.qid: ranking for ranking in part}
     unused = [topic for topic in topics if topic.qid not in rankings]
     rankings |= {ranking.qid: ranking for ranking in Pipeline(engine, Mixture()).run(unused, k=DEPTH)}
     return [rankings[topic.qid] for topic in topics]
+
+
+def learn_and_search(
+    engine: SearchEngine, queries: TrainingQueries, held_out: Sequence[Topic], seed: int
+) -> list[Ranking]:
+    """Topics ranked by a mixture with weights learnt from others."""
+    from searchlab.mixtures.weight_training import learn_mce
+
+    return list(Pipeline(engine, learn_mce(queries, seed=seed).scorer()).run(held_out, k=DEPTH))

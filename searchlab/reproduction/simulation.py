@@ -16,6 +16,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from searchlab import __version__
+from searchlab.cluster.cluster import Cluster
+from searchlab.cluster.job_runs import run_calls
 from searchlab.errors import SettingError
 from searchlab.evaluation.number_text import format_p_value, format_value
 from searchlab.evaluation.score_evaluation import evaluate_scores
@@ -100,29 +102,36 @@ class Simulation:
         )
 
 
-def simulate(seed: int = 0, n_runs: int = 10, progress: Progress = no_progress) -> Simulation:
-    """Draw, train and measure `n_runs` times; the same seed gives the same numbers."""
-    from searchlab.rankers.ranker_registry import make_ranker
-
+def simulate(
+    seed: int = 0, n_runs: int = 10, progress: Progress = no_progress, cluster: Cluster | None = None
+) -> Simulation:
+    """Draw, train and measure `n_runs` times, perhaps on a cluster; the same seed gives the same numbers."""
     for name, value, least, most in (("seed", seed, 0, 2**63 - 1), ("runs", n_runs, 1, MAX_RUNS)):
         if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
             raise SettingError(f"{name} is {value!r}, expected a whole number from {least} to {most}")
     random = np.random.default_rng(seed)
     drawn = [(Instances.draw(random), Instances.draw(random)) for _ in range(n_runs)]
+    calls = [(name, training) for name in RANKERS for training, _ in drawn]
+    learnt = run_calls(learn_weights, calls, cluster, lambda n_done: progress("simulating", n_done, len(calls)))
     rankers = {}
     for step, name in enumerate(RANKERS):
-        weights: list[Floats] = []
-        for number, (training, _) in enumerate(drawn):
-            progress("simulating", step * n_runs + number, len(RANKERS) * n_runs)
-            qids = np.zeros(len(training.grades), dtype=np.int64)
-            fitted = make_ranker(name).fit(training.points, training.grades, qids)
-            weights.append(fitted.predict(np.eye(2)))  # a linear function at (1, 0) and (0, 1)
+        weights = learnt[step * n_runs : (step + 1) * n_runs]
         rankers[name] = SimulatedRanker(
             np.array(weights),
             np.array([training.ndcg(each) for each, (training, _) in zip(weights, drawn, strict=True)]),
             np.array([unseen.ndcg(each) for each, (_, unseen) in zip(weights, drawn, strict=True)]),
         )
     return Simulation(seed, n_runs, rankers, drawn[0][0])
+
+
+def learn_weights(ranker: str, training: Instances) -> Floats:
+    """The weights of a linear function that a ranker learns."""
+    from searchlab.rankers.ranker_registry import make_ranker
+
+    qids = np.zeros(len(training.grades), dtype=np.int64)
+    fitted = make_ranker(ranker).fit(training.points, training.grades, qids)
+    weights: Floats = fitted.predict(np.eye(2))  # the function at (1, 0) and (0, 1)
+    return weights
 
 
 def format_simulation(simulation: Simulation) -> str:

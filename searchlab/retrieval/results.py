@@ -318,7 +318,7 @@ class Hits(HitsExport, Sequence[Hit]):
         """The docnos of the hits, without reading the documents."""
         if self.known_docnos is not None:
             return self.known_docnos
-        return self._snapshot.docnos_of(self.shards, self.docs)
+        return self._snapshot.docnos_of(self.shards, self.docs, compiled=self.compiled)
 
 
 def _hit_html(hit: Hit) -> str:

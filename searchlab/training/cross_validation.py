@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from searchlab.cluster.cluster import Cluster
+from searchlab.cluster.job_runs import run_calls
 from searchlab.evaluation.comparison import Comparison
 from searchlab.evaluation.significance import TIE_TOLERANCE
 from searchlab.features.feature_table import FeatureTable
@@ -144,15 +145,7 @@ def cross_validate_table(
     parts = cross_validate(folds, divide)
     calls = [(recipe, table.rows(training), measure, table.rows(held_out)) for training, held_out in parts]
     progress("cross-validating", 0, len(folds))
-    if cluster is None:
-        scored = []
-        for number, call in enumerate(calls, start=1):
-            scored.append(learn_and_score(*call))
-            progress("cross-validating", number, len(folds))
-    else:
-        scored = cluster.run(
-            learn_and_score, calls, on_done=lambda n_done, _: progress("cross-validating", n_done, len(folds))
-        )
+    scored = run_calls(learn_and_score, calls, cluster, lambda n_done: progress("cross-validating", n_done, len(folds)))
     for (_, held_out), found in zip(parts, scored, strict=True):
         scores[held_out] = found
     return scores

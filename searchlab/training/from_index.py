@@ -58,7 +58,8 @@ def train_from_index(
 
     Topics and judgments are anything that `make_topics` and `make_qrels` take: files, dicts, DataFrames, values. A
     `ranker`, by name or as an estimator, is trained by `Recipe.for_search`; a `recipe` decides on all of the training.
-    With a `cluster`, or its address, features and the folds of the cross-validation are computed by its workers.
+    With a `cluster`, or its address, its workers search for candidates, compute features, and learn the folds, the
+    points of the learning curve and the settings that are tried.
     """
     recipe = choose_recipe(ranker, recipe, Recipe.for_search)
     first_stage = first_stage or FirstStage()
@@ -88,7 +89,7 @@ def train_prepared(
     if recipe.n_folds:
         recipe = replace(recipe, n_folds=min(recipe.n_folds, data.table.n_queries))
         result = validate(recipe, data, progress, cluster)
-    choice = recipe.learn(data.table, measure, None, progress)
+    choice = recipe.learn(data.table, measure, None, progress, cluster)
     bundle = make_bundle(recipe, choice, data.table, None, measure, result, source=source)
     analyser = analysis_record(engine.snapshot.manifest.settings)
     training = {
@@ -117,7 +118,7 @@ def validate(
         repeats.append(cross_validate_table(with_other_folds, data.table, measure, report, cluster))
     curve = None
     if recipe.is_quick and data.table.n_queries >= MIN_VERDICT_QUERIES:
-        curve = measure_learning_curve(recipe, data, progress=progress)
+        curve = measure_learning_curve(recipe, data, progress=progress, cluster=cluster)
     return compare_with_first_stage(recipe, with_builtin(data), repeats, curve)
 
 

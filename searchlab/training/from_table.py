@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from searchlab.cluster.cluster import Cluster, as_cluster
 from searchlab.errors import SettingError
 from searchlab.evaluation.comparison import compare_values
 from searchlab.extensions import origin_of
@@ -33,12 +35,14 @@ def train_from_table(
     ranker: Any = None,
     recipe: Recipe | None = None,
     source: str = "",
+    cluster: Cluster | str | None = None,
     progress: Progress = no_progress,
 ) -> Bundle:
     """A model trained on a table; settings are chosen on `valid`, or on parts of the training queries without it.
 
     A `ranker`, by name or as an estimator, is trained by `Recipe(ranker)`; a `recipe` decides on all of the training.
-    Cross-validation runs over the queries of both tables.
+    Cross-validation runs over the queries of both tables. With a `cluster`, or its address, its workers learn the folds
+    and the settings that are tried.
     """
     if isinstance(table, Recipe):
         raise SettingError("table is a Recipe, expected the table first: train_from_table(table, recipe=…)")
@@ -53,19 +57,21 @@ def train_from_table(
             found = f"{both.n_queries} quer{'y' if both.n_queries == 1 else 'ies'}"
             raise SettingError(f"{found} to cross-validate with, expected at least {MIN_QUERIES}, or 0 folds")
         recipe = replace(recipe, n_folds=min(recipe.n_folds, both.n_queries))
-        result = _compare_with_single_feature(recipe, both, measure, progress)
-    choice = recipe.learn(train, measure, valid, progress)
+    with nullcontext() if cluster is None else as_cluster(cluster) as connected:
+        if recipe.n_folds:
+            result = _compare_with_single_feature(recipe, both, measure, progress, connected)
+        choice = recipe.learn(train, measure, valid, progress, connected)
     return make_bundle(recipe, choice, train, valid, measure, result, source=source)
 
 
 def _compare_with_single_feature(
-    recipe: Recipe, table: FeatureTable, measure: ValidationMeasure, progress: Progress
+    recipe: Recipe, table: FeatureTable, measure: ValidationMeasure, progress: Progress, cluster: Cluster | None
 ) -> CrossValidationResult:
     """Cross-validation of a recipe and of the best single feature, which is chosen on the training folds too."""
     imputation = "query-minimum" if recipe.imputation == "none" else recipe.imputation
     single = replace(recipe, ranker="single", settings={}, powers=None, imputation=imputation, prior=NO_PRIOR)
     values = {
-        name: measure.per_query(table, cross_validate_table(each, table, measure, progress))
+        name: measure.per_query(table, cross_validate_table(each, table, measure, progress, cluster))
         for name, each in ((recipe.label, recipe), (BASELINE, single))
     }
     means = {name: {measure.name: float(np.mean(each))} for name, each in values.items()}

@@ -9,23 +9,29 @@ judgments are likely to help.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from searchlab.cluster.cluster import Cluster, as_cluster
+from searchlab.cluster.job_runs import run_calls
 from searchlab.corpus.values.conversion import make_qrels, make_topics
 from searchlab.errors import SettingError
 from searchlab.evaluation.comparison import Comparison, compare_values
 from searchlab.features.feature_sets import DEFAULT_SET
+from searchlab.features.feature_table import FeatureTable
 from searchlab.notebook_html import html_block, html_table
 from searchlab.rankers.estimators.base_ranker import require_whole
 from searchlab.rankers.first_stage import FirstStage
 from searchlab.retrieval.engine import SearchEngine
+from searchlab.training.cross_validation import learn_and_score
 from searchlab.training.from_table import has_different_grades
 from searchlab.training.query_folds import deal_folds
 from searchlab.training.recipe import Recipe, choose_recipe
 from searchlab.training.training_set import Features, TrainingSet, prepare_training
+from searchlab.training.validation import ValidationMeasure
 from searchlab.types import Floats, Progress, no_progress
 
 # Fewer training topics are not tried by default.
@@ -84,6 +90,7 @@ def learning_curve(
     recipe: Recipe | None = None,
     first_stage: FirstStage | None = None,
     sizes: Sequence[int] | None = None,
+    cluster: Cluster | str | None = None,
     progress: Progress = no_progress,
 ) -> LearningCurve:
     """The learning curve of a recipe on an index with judged topics; the arguments are those of `train_from_index`.
@@ -92,12 +99,17 @@ def learning_curve(
     """
     recipe = choose_recipe(ranker, recipe, Recipe.for_search)
     stage = first_stage or FirstStage()
-    data = prepare_training(engine, make_topics(topics), make_qrels(qrels), features, stage, progress)
-    return measure_learning_curve(recipe.for_topics(data.topics), data, sizes, progress)
+    with nullcontext() if cluster is None else as_cluster(cluster) as connected:
+        data = prepare_training(engine, make_topics(topics), make_qrels(qrels), features, stage, progress, connected)
+        return measure_learning_curve(recipe.for_topics(data.topics), data, sizes, progress, connected)
 
 
 def measure_learning_curve(
-    recipe: Recipe, data: TrainingSet, sizes: Sequence[int] | None = None, progress: Progress = no_progress
+    recipe: Recipe,
+    data: TrainingSet,
+    sizes: Sequence[int] | None = None,
+    progress: Progress = no_progress,
+    cluster: Cluster | None = None,
 ) -> LearningCurve:
     """The learning curve on prepared data; sizes whose topics do not all allow learning are left out."""
     table, measure = data.table, recipe.validation_measure(data.qrels)
@@ -106,22 +118,34 @@ def measure_learning_curve(
     wanted = halved(largest) if sizes is None else _check_sizes(sizes, largest)
     query_of_row = np.repeat(np.arange(table.n_queries), np.diff(table.group_offsets))
     values: dict[int, Floats] = {size: np.full(table.n_queries, np.nan) for size in wanted}
+    stage = "measuring the learning curve"
+    progress(stage, 0, len(folds))
+    places, calls = [], []
     for number, fold in enumerate(folds):
-        progress("measuring the learning curve", number, len(folds))
         others = np.setdiff1d(np.arange(table.n_queries), fold)
         shuffled = np.random.default_rng([recipe.seed, number]).permutation(others)
         held_out = table.rows(np.isin(query_of_row, fold))
-        for size, per_topic in values.items():
+        for size in values:
             train = table.rows(np.isin(query_of_row, shuffled[:size]))
             if has_different_grades(train):
-                scores = recipe.learn(train, measure).scores(held_out)
-                per_topic[fold] = measure.per_query(held_out, scores)
-    progress("measuring the learning curve", len(folds), len(folds))
+                places.append((size, fold))
+                calls.append((recipe, train, measure, held_out))
+    measured = run_calls(
+        learn_and_measure, calls, cluster, lambda n_done: progress(stage, n_done * len(folds) // len(calls), len(folds))
+    )
+    for (size, fold), per_topic in zip(places, measured, strict=True):
+        values[size][fold] = per_topic
+    progress(stage, len(folds), len(folds))
     points = [CurvePoint(size, each) for size, each in values.items() if not np.isnan(each).any()]
     prior = recipe.find_prior(table)
     if prior is not None:
         points.insert(0, CurvePoint(0, measure.per_query(table, prior.bundle.scores(table))))
     return LearningCurve(measure.name, tuple(points))
+
+
+def learn_and_measure(recipe: Recipe, train: FeatureTable, measure: ValidationMeasure, test: FeatureTable) -> Floats:
+    """The measure of each query of a table, by a model that is learnt from another."""
+    return measure.per_query(test, learn_and_score(recipe, train, measure, test))
 
 
 def halved(largest: int) -> list[int]:

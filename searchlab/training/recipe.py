@@ -20,6 +20,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from searchlab.cluster.cluster import Cluster
 from searchlab.errors import SettingError, unknown_name
 from searchlab.evaluation.measures import parse_measure
 from searchlab.features.feature_table import FeatureTable
@@ -280,8 +281,9 @@ class Recipe:
         measure: ValidationMeasure,
         valid: FeatureTable | None = None,
         progress: Progress = no_progress,
+        cluster: Cluster | None = None,
     ) -> Choice:
-        """Train the ranker and choose its settings, on these rows alone.
+        """Train the ranker and choose its settings, on these rows alone; a cluster may try the settings.
 
         A setting that the user gave is not chosen, even if its value is the default.
         """
@@ -304,6 +306,7 @@ class Recipe:
             seed=self.seed,
             progress=progress,
             alternatives=alternatives,
+            cluster=cluster,
         )
         if prior is None or not alternatives:
             return replace(choice, prior=prior)

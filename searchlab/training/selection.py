@@ -18,6 +18,8 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
+from searchlab.cluster.cluster import Cluster
+from searchlab.cluster.job_runs import run_calls
 from searchlab.errors import SettingError
 from searchlab.features.feature_table import FeatureTable
 from searchlab.features.preprocessing.preprocessor import Preprocessor
@@ -88,12 +90,13 @@ def select_model(
     seed: int = 0,
     progress: Progress = no_progress,
     alternatives: Sequence[Ranker] = (),
+    cluster: Cluster | None = None,
 ) -> Choice:
     """Select a model on a validation set, on `n_parts` of the training queries held out in turn, or on both.
 
     A single candidate is trained without validation; so is a ranker whose tuned setting was given. If the ranker can be
     averaged, the model is the average over the `n_best` values with the best preprocessor. `alternatives` are the same
-    ranker with other settings, which are tried with the same values.
+    ranker with other settings, which are tried with the same values. A `cluster` may try them on the parts.
     """
     require_whole("n_best", n_best)
     if values is not None and not len(values):
@@ -111,7 +114,9 @@ def select_model(
     variants = [ranker, *alternatives]
     steps = _Steps(len(candidates) * len(variants) * (len(splits) + 1), progress)
     validated_on = valid if has_choice else None
-    paths = [_try_values(variants, train, validated_on, splits, each, values, measure, steps) for each in candidates]
+    paths = [
+        _try_values(variants, train, validated_on, splits, each, values, measure, steps, cluster) for each in candidates
+    ]
     trials = [trial for path in paths for trial in path]
     best = max(trials, key=lambda trial: trial.mean)
     siblings = next(path for path in paths if best in path)
@@ -142,6 +147,7 @@ def _try_values(
     values: Sequence[Any] | None,
     measure: ValidationMeasure,
     steps: _Steps,
+    cluster: Cluster | None,
 ) -> list[SettingTrial]:
     """A trial for each variant and value, with one preprocessor."""
     fitted = preprocessor.fit(train)
@@ -149,14 +155,9 @@ def _try_values(
     path = list(variants[0].values(_training(prepared))) if values is None else list(values)
     trials = []
     for variant in variants:
-        measured: list[list[Floats]] = [[] for _ in path]
-        for held_out in splits:
-            fitted_on, aside = train.rows(~held_out), train.rows(held_out)
-            part_fitted = preprocessor.fit(fitted_on)
-            prepared_aside = part_fitted.transform(aside)
-            for number, each in enumerate(_fit_path(variant, part_fitted.transform(fitted_on), path)):
-                measured[number].append(measure.per_query(aside, _score(each, prepared_aside)))
-            steps.next()
+        calls = ((variant, preprocessor, train.rows(~part), train.rows(part), path, measure) for part in splits)
+        of_parts = run_calls(try_path, calls, cluster, lambda n_done: steps.next())
+        measured = [[of_part[number] for of_part in of_parts] for number in range(len(path))]
         rankers: list[Ranker | None] = [None] * len(path)
         if valid is not None:
             prepared_valid = fitted.transform(valid)
@@ -169,6 +170,21 @@ def _try_values(
             for value, per_query, each in zip(path, measured, rankers, strict=True)
         ]
     return trials
+
+
+def try_path(
+    ranker: Ranker,
+    preprocessor: Preprocessor,
+    train: FeatureTable,
+    aside: FeatureTable,
+    values: Sequence[Any],
+    measure: ValidationMeasure,
+) -> list[Floats]:
+    """For each value the measure of each query of a part that is held out, by a ranker fitted to the others."""
+    fitted = preprocessor.fit(train)
+    prepared = fitted.transform(aside)
+    rankers = _fit_path(ranker, fitted.transform(train), values)
+    return [measure.per_query(aside, _score(each, prepared)) for each in rankers]
 
 
 class _Steps:

@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
-from searchlab.cluster.cluster import Cluster
+from searchlab.cluster.cluster import Cluster, as_cluster
 from searchlab.errors import SettingError
 from searchlab.features.candidates import Candidates
 from searchlab.features.catalogue import Feature
@@ -20,6 +21,7 @@ from searchlab.features.feature_table import FeatureTable
 from searchlab.features.prerequisites import build_prerequisites
 from searchlab.rankers.first_stage import FirstStage
 from searchlab.records import Judgments, Ranking, Topic
+from searchlab.retrieval.composition.cluster_batch import split_evenly
 from searchlab.retrieval.document_list import DocumentList, best_first
 from searchlab.retrieval.engine import SearchEngine
 from searchlab.retrieval.pipeline import PipelineSearch, tail_scores
@@ -74,7 +76,7 @@ def prepare_training(
     progress: Progress = no_progress,
     cluster: Cluster | str | None = None,
 ) -> TrainingSet:
-    """Find candidates and compute their features, the latter perhaps on a cluster.
+    """Find candidates and compute their features, perhaps on a cluster.
 
     Topics without a relevant document are skipped.
 
@@ -83,23 +85,57 @@ def prepare_training(
     topics = list(topics)
     useful = useful_topics(topics, qrels)
     feature_set = make_feature_set(features)
-    build_prerequisites(engine, feature_set, progress)
-    pipeline = first_stage.pipeline(engine)
+    build_prerequisites(engine, feature_set, progress, cluster)
+    progress("searching", 0, len(useful))
     searches: dict[str, PipelineSearch] = {}
-    documents: dict[str, DocumentList] = {}
-    baselines: dict[str, list[Ranking]] = {_scorer_label(first_stage): []}
-    if first_stage.expanded:
-        baselines[EXPANDED] = []
-    for number, topic in enumerate(useful):
-        progress("searching", number, len(useful))
-        search = searches[topic.qid] = pipeline.start(topic.text)
-        depth = max(DEPTH, first_stage.k)
-        for name, hits in zip(baselines, (search.first(depth), search.expanded(depth)), strict=False):
-            baselines[name].append(_rank(topic.qid, hits))
-        documents[topic.qid] = search.candidates(first_stage.k)
+    if cluster is None:
+        found = []
+        for number, topic in enumerate(useful, start=1):
+            searches[topic.qid] = first_stage.pipeline(engine).start(topic.text)
+            found.append(_find_candidates(searches[topic.qid], topic, first_stage))
+            progress("searching", number, len(useful))
+    else:
+        found = _search_on_cluster(as_cluster(cluster), engine, useful, first_stage, progress)
+    names = [_scorer_label(first_stage), *([EXPANDED] if first_stage.expanded else [])]
+    baselines = {name: [each.rankings[number] for each in found] for number, name in enumerate(names)}
+    documents = {topic.qid: each.documents for topic, each in zip(useful, found, strict=True)}
     candidates = Candidates(documents, searches=searches)
     table = extract(engine, useful, candidates, feature_set, qrels=qrels, cluster=cluster, progress=progress)
     return TrainingSet(tuple(useful), qrels, table, baselines, len(topics) - len(useful))
+
+
+class FoundCandidates(NamedTuple):
+    """The rankings of a topic by the first stage, without and with expansion, and its candidates."""
+
+    rankings: tuple[Ranking, ...]
+    documents: DocumentList
+
+
+def _find_candidates(search: PipelineSearch, topic: Topic, first_stage: FirstStage) -> FoundCandidates:
+    depth = max(DEPTH, first_stage.k)
+    hits = [search.first(depth), *([search.expanded(depth)] if first_stage.expanded else [])]
+    return FoundCandidates(tuple(_rank(topic.qid, each) for each in hits), search.candidates(first_stage.k))
+
+
+def find_candidates(engine: SearchEngine, topics: Sequence[Topic], first_stage: FirstStage) -> list[FoundCandidates]:
+    """The candidates of some topics, in a worker."""
+    pipeline = first_stage.pipeline(engine)
+    return [_find_candidates(pipeline.start(topic.text), topic, first_stage) for topic in topics]
+
+
+def _search_on_cluster(
+    cluster: Cluster, engine: SearchEngine, topics: Sequence[Topic], first_stage: FirstStage, progress: Progress
+) -> list[FoundCandidates]:
+    """The candidates of topics, which are divided among the workers."""
+    with cluster:
+        cluster.check_sources([engine.snapshot.folder])
+        parts = split_evenly(topics, len(cluster.workers))
+        found = cluster.run(
+            find_candidates,
+            [(engine, part, first_stage) for part in parts],
+            on_done=lambda n_done, _: progress("searching", n_done * len(topics) // len(parts), len(topics)),
+        )
+    return [each for part in found for each in part]
 
 
 def useful_topics(topics: Sequence[Topic], qrels: Judgments) -> list[Topic]:

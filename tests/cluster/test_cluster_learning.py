@@ -11,7 +11,10 @@ from searchlab.errors import SettingError
 from searchlab.experiments.experiment import run_experiment
 from searchlab.experiments.plan_file import read_plan
 from searchlab.experiments.scorer_tuning import tune
+from searchlab.reproduction.cross_collection import make_learners, prepare_collection, run_cross
 from searchlab.reproduction.letor import reproduce
+from searchlab.reproduction.retrieval import run_retrieval
+from searchlab.reproduction.simulation import simulate
 from searchlab.training.recipe import Recipe
 from tests.cluster import worker_tasks
 
@@ -39,6 +42,56 @@ def test_a_model_is_that_of_one_machine(engine, topics, qrels, cluster, tmp_path
     for model in models:
         model.pop("written", None)
     assert models[0] == models[1]
+
+
+def test_a_model_of_a_table_is_that_of_one_machine(engine, topics, qrels, cluster, tmp_path):
+    table = searchlab.extract(engine, topics[:12], engine.retriever("bm25") % 30, "letor45", qrels=qrels)
+    recipe = Recipe("rsvm", n_folds=3, n_parts=2)
+    models = []
+    for name, where in (("one", None), ("many", cluster)):
+        searchlab.train_from_table(table, recipe=recipe, cluster=where).save(tmp_path / name)
+        models.append((tmp_path / name).read_bytes())
+    assert models[0] == models[1]
+
+
+def test_a_learning_curve_is_that_of_one_machine(engine, topics, qrels, cluster):
+    recipe = Recipe.for_search("softmax", n_folds=3)
+    one, many = (
+        searchlab.learning_curve(engine, topics[:12], qrels, "letor45", recipe=recipe, sizes=[2, 8], cluster=where)
+        for where in (None, cluster)
+    )
+    assert one.to_json() == many.to_json()
+    assert [point.n_topics for point in one.points][-2:] == [2, 8]
+    for here, there in zip(one.points, many.points, strict=True):
+        assert here.per_topic.tobytes() == there.per_topic.tobytes()
+
+
+def test_the_comparison_of_systems_is_that_of_one_machine(engine, topics, qrels, cluster):
+    one, many = (
+        run_retrieval(
+            engine, topics[:12], qrels, name="few", features=["table1"], rankers=["rsvm"], n_folds=3, cluster=where
+        )
+        for where in (None, cluster)
+    )
+    assert one.to_json() == many.to_json()
+    assert {system.name for system in one.systems} >= {"BM25", "RM3", "mixture, trained (MCE)"}
+
+
+def test_training_across_collections_is_that_of_one_machine(engine, topics, qrels, cluster):
+    halves = [
+        prepare_collection(name, engine, part, qrels, "table1", cluster=where)
+        for name, part, where in (("first", topics[:6], None), ("second", topics[6:12], cluster))
+    ]
+    learners = make_learners([Recipe("rsvm", n_folds=2, n_parts=2, from_search=True)])
+    one, many = (run_cross(halves, learners, n_folds=2, cluster=where) for where in (None, cluster))
+    assert one.to_json() == many.to_json()
+    assert len(one.cells) == 8 and len(one.left_out) == 4  # mixtures learn from ten topics or more
+
+
+def test_a_simulation_is_that_of_one_machine(cluster):
+    one, many = (simulate(3, 2, cluster=where) for where in (None, cluster))
+    for name, ranker in one.rankers.items():
+        assert ranker.weights.tobytes() == many.rankers[name].weights.tobytes()
 
 
 def test_tuning_is_that_of_one_machine(engine, topics, qrels, cluster):

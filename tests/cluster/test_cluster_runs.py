@@ -9,7 +9,10 @@ import pytest
 import searchlab
 from searchlab.errors import StoreError
 from searchlab.features.latent_semantics.semantic_space import build_space
+from searchlab.indexing.snapshot import MIN_COMPILED_DOCNOS
 from searchlab.retrieval.composition.cluster_batch import split_evenly
+from searchlab.retrieval.engine import SearchEngine
+from tests.cluster.conftest import WORDS
 
 
 def run_file(run) -> str:
@@ -119,3 +122,11 @@ def test_the_environment_names_the_cluster(here, run_cli, monkeypatch):
     monkeypatch.setenv("SEARCHLAB_CLUSTER", "local:none")
     code, _, errors = run_cli("run", "--topics", "topics.tsv")
     assert (code, errors.count("local:none")) == (2, 1)
+
+
+def test_docnos_of_many_hits_are_those_of_the_documents_one_by_one(folder):
+    with searchlab.open(folder) as engine, SearchEngine(folder, compiled=False) as plain:
+        query = " ".join(WORDS)
+        hits, expected = engine.search(query, k=300), plain.search(query, k=300)
+        assert len(hits) >= MIN_COMPILED_DOCNOS
+        assert hits.docnos == expected.docnos == [hit.docno for hit in expected]

@@ -8,6 +8,8 @@ import re
 from collections.abc import Iterator
 from typing import Any, NoReturn
 
+import orjson
+
 from searchlab.corpus.parsing.keyed_records import keyed_document, keyed_topic, kind_of
 from searchlab.corpus.parsing.topic_parts import TopicParts
 from searchlab.corpus.source_files import OpenedFile
@@ -17,6 +19,8 @@ from searchlab.records import Document
 
 # The limit of Python's parser depends on its version; the same files must be readable with every version.
 MAX_NESTING_DEPTH = 100
+# Whole numbers below this one are exact in 64 bits.
+LARGE_NUMBER = 2.0**63
 JSON_SUFFIXES = frozenset({".json", ".jsonl", ".ndjson"})
 
 _HEAD = re.compile(r"\s*+\{\s*+[\"}]")
@@ -46,7 +50,7 @@ def parse_object(located: tuple[str, str]) -> tuple[str, dict[str, Any]]:
     """The object in a text, with its location; its strings are clean."""
     location, line = located
     try:
-        value = _clean_strings(_DECODER.decode(line))
+        value = _decode(line)
     except RecursionError:
         raise RecordError(location, "expected a JSON object, found one nested too deeply") from None
     except json.JSONDecodeError as error:
@@ -59,6 +63,18 @@ def parse_object(located: tuple[str, str]) -> tuple[str, dict[str, Any]]:
     return location, value
 
 
+def _decode(line: str) -> Any:
+    """The value of a text, with clean strings; as Python's decoder reads it, whose messages also explain errors."""
+    try:
+        return _clean_strings(orjson.loads(line))
+    except (orjson.JSONDecodeError, _LargeNumber):
+        return _clean_strings(_DECODER.decode(line), is_exact=True)
+
+
+class _LargeNumber(Exception):
+    """A number that may be a whole number of more than 64 bits, of which orjson makes a floating-point number."""
+
+
 def _refuse_constant(constant: str) -> NoReturn:
     raise ValueError(f"{constant} is not JSON")
 
@@ -67,16 +83,22 @@ def _refuse_constant(constant: str) -> NoReturn:
 _DECODER = json.JSONDecoder(parse_constant=_refuse_constant)
 
 
-def _clean_strings(value: Any, depth: int = 0) -> Any:
-    """`value` with clean strings: escapes such as \\u0000 and \\ud800 survive the cleaning of lines."""
+def _clean_strings(value: Any, depth: int = 0, *, is_exact: bool = False) -> Any:
+    """`value` with clean strings: escapes such as \\u0000 and \\ud800 survive the cleaning of lines.
+
+    Raises _LargeNumber for a number that may not be exact, unless all are.
+    """
     if depth > MAX_NESTING_DEPTH:
         raise RecursionError
     if isinstance(value, str):
         return clean(value)
     if isinstance(value, list):
-        return [_clean_strings(item, depth + 1) for item in value]
+        return [_clean_strings(item, depth + 1, is_exact=is_exact) for item in value]
     if isinstance(value, dict):
-        return {clean(key): _clean_strings(item, depth + 1) for key, item in value.items()}
-    if isinstance(value, float) and not math.isfinite(value):
-        raise ValueError("a number is too large")
+        return {clean(key): _clean_strings(item, depth + 1, is_exact=is_exact) for key, item in value.items()}
+    if isinstance(value, float):
+        if not is_exact and abs(value) >= LARGE_NUMBER:
+            raise _LargeNumber
+        if not math.isfinite(value):
+            raise ValueError("a number is too large")
     return value

@@ -46,7 +46,9 @@ class ShardVocabulary:
 
     def number_term(self, word: str) -> int:
         """The number of the term of a word."""
-        term = self._analyzer.term(word)
+        return self._number(self._analyzer.term(word))
+
+    def _number(self, term: str | None) -> int:
         return STOP_WORD if term is None else self._terms.setdefault(term, len(self._terms))
 
     def number_texts(self, texts: Sequence[str]) -> tuple[Array, Array]:
@@ -64,10 +66,11 @@ class ShardVocabulary:
             self._word_terms.extend(self._words.values())
             self._words.clear()
         words, lengths = self._table.number(
-            [text.lower() if text.isascii() else self._join_words(text) for text in texts],
+            [text if text.isascii() else self._join_words(text) for text in texts],
             np.array([not text.isascii() for text in texts], bool),
         )
-        self._word_terms.extend(map(self.number_term, self._table.words(len(self._word_terms))))
+        new_words = self._table.words(len(self._word_terms))
+        self._word_terms.extend(map(self._number, self._analyzer.terms_of_words(new_words)))
         return np.frombuffer(self._word_terms, np.int32)[words] if len(words) else words, lengths
 
     def _join_words(self, text: str) -> str:
@@ -97,20 +100,22 @@ class _WordTable:
 
     def __init__(self) -> None:
         self._n_words = 0
-        self._slots = np.zeros(FIRST_SLOTS, np.uint64)
+        self._slots = np.zeros((FIRST_SLOTS, 2), np.uint64)
         self._blob = np.zeros(FIRST_BYTES, np.uint8)
         self._bounds = np.zeros(FIRST_SLOTS // 2 + 1, np.int64)
 
     def number(self, texts: list[str], are_words: Array) -> tuple[Array, Array]:
-        """The numbers of the words of folded texts, and how many words each has; some texts are words, in lines."""
+        """The numbers of the words of ASCII texts, and how many words each has; some texts are words, in lines."""
         from searchlab.indexing.inversion.word_kernel import number_words
 
-        encoded = [
-            (text + "\n" if text else "").encode("utf-8", "surrogatepass") if is_words else text.encode()
-            for text, is_words in zip(texts, are_words.tolist(), strict=True)
-        ]
-        text = np.frombuffer(b"".join(encoded), np.uint8)
-        sizes = np.array([len(piece) for piece in encoded], np.int64)
+        if are_words.any():
+            encoded = [
+                (text + "\n" if text else "").encode("utf-8", "surrogatepass") if is_words else text.encode()
+                for text, is_words in zip(texts, are_words.tolist(), strict=True)
+            ]
+            text, sizes = np.frombuffer(b"".join(encoded), np.uint8), np.array([*map(len, encoded)], np.int64)
+        else:
+            text, sizes = np.frombuffer("".join(texts).encode(), np.uint8), np.array([*map(len, texts)], np.int64)
         ends, lengths = np.cumsum(sizes), np.zeros(len(texts), np.int64)
         found: list[Array] = []
         next_text = 0
@@ -136,7 +141,7 @@ class _WordTable:
         blob[:used] = self._blob[:used]
         bounds = np.zeros(n_slots // 2 + 1, np.int64)
         bounds[: self._n_words + 1] = self._bounds[: self._n_words + 1]
-        self._slots, self._blob, self._bounds = np.zeros(n_slots, np.uint64), blob, bounds
+        self._slots, self._blob, self._bounds = np.zeros((n_slots, 2), np.uint64), blob, bounds
         hash_words(self._slots, self._blob, self._bounds, self._n_words)
 
     def words(self, start: int) -> list[str]:

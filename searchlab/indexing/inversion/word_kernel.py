@@ -4,8 +4,9 @@ The words are those of `analysis/tokenizer.py`, whose pattern is followed here b
 
     digits(.digits)+ signs*   |   signs('signs)*         a sign is a letter or a digit
 
-The table is an open-addressing hash table: a slot holds the upper half of a word's hash and, in the lower half, the
-number of the word plus 1; 0 is a free slot.
+The table is an open-addressing hash table. A slot has two numbers of 64 bits: the key of a word, and its length above
+its number plus 1; 0 is a free slot. The key of a word of at most eight bytes is these bytes, so that it is found by
+looking at its slot alone; that of a longer word is a hash, and its bytes are compared too.
 """
 # mypy: disable-error-code="no-untyped-def,untyped-decorator"
 
@@ -15,10 +16,16 @@ import numpy as np
 from numba import njit
 
 MAX_WORD_BYTES = 255
-NEWLINE, APOSTROPHE, POINT, ZERO, NINE, A, S, Z = (ord(c) for c in "\n'.09asz")
-# FNV-1a.
-HASH_START, HASH_FACTOR = np.uint64(0xCBF29CE484222325), np.uint64(0x100000001B3)
+NEWLINE, APOSTROPHE, POINT, ZERO, NINE, S = (ord(c) for c in "\n'.09s")
+# The longest word that is its own key.
+KEY_BYTES = 8
+# Odd numbers with bits everywhere: 2⁶⁴ divided by the golden ratio, and a factor of SplitMix64.
+SLOT_FACTOR, HASH_FACTOR = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9)
+HALF = np.uint64(32)
 LOW_HALF = np.uint64(0xFFFFFFFF)
+# What a byte becomes in a word: letters are folded; 0 is no part of a word.
+FOLDED = np.array([ord(chr(b).lower()) if b < 128 and chr(b).isalnum() else 0 for b in range(256)], np.uint8)
+UNCHANGED = np.arange(256, dtype=np.uint8)
 
 
 @njit(cache=True)
@@ -27,20 +34,15 @@ def _is_digit(byte):
 
 
 @njit(cache=True)
-def _is_sign(byte):
-    return A <= byte <= Z or ZERO <= byte <= NINE
-
-
-@njit(cache=True)
 def _end_of_signs(text, at, end):
-    while at < end and _is_sign(text[at]):
+    while at < end and FOLDED[text[at]] != 0:
         at += 1
     return at
 
 
 @njit(cache=True)
 def _end_of_word(text, start, end):
-    """The end of the word that begins at `start`, in lower case."""
+    """The end of the word that begins at `start`."""
     if _is_digit(text[start]):
         at = start
         while at < end and _is_digit(text[at]):
@@ -54,48 +56,76 @@ def _end_of_word(text, start, end):
         if has_point:
             return _end_of_signs(text, at, end)
     at = _end_of_signs(text, start, end)
-    while at + 1 < end and text[at] == APOSTROPHE and _is_sign(text[at + 1]):
+    while at + 1 < end and text[at] == APOSTROPHE and FOLDED[text[at + 1]] != 0:
         at = _end_of_signs(text, at + 1, end)
     return at
 
 
 @njit(cache=True)
-def _hash(text, start, end):
-    key = HASH_START
-    for i in range(start, end):
-        key = (key ^ np.uint64(text[i])) * HASH_FACTOR
-    return key ^ (key >> np.uint64(29))
+def _fold(byte, fold):
+    """A byte of a word: an apostrophe or a point stays, too."""
+    folded = fold[byte]
+    return folded if folded != 0 else byte
 
 
 @njit(cache=True)
-def _find(text, start, end, slots, blob, bounds, n_words):
-    """The number of a word, which is added to the table if it is new."""
-    key = _hash(text, start, end)
-    mask = np.uint64(len(slots) - 1)
-    upper = key & ~LOW_HALF
-    slot = key & mask
-    while True:
-        entry = slots[slot]
-        if entry == 0:
-            break
-        if entry & ~LOW_HALF == upper:
-            number = np.int64(entry & LOW_HALF) - 1
-            begin = bounds[number]
-            if bounds[number + 1] - begin == end - start:
-                same = True
-                for i in range(end - start):
-                    if blob[begin + i] != text[start + i]:
-                        same = False
-                        break
-                if same:
-                    return number
-        slot = (slot + np.uint64(1)) & mask
-    slots[slot] = upper | np.uint64(n_words + 1)
-    at = bounds[n_words]
+def _load(text, start, end, fold):
+    """At most eight bytes as a number, the first one lowest."""
+    number = np.uint64(0)
     for i in range(end - start):
-        blob[at + i] = text[start + i]
-    bounds[n_words + 1] = at + end - start
+        number |= np.uint64(_fold(text[start + i], fold)) << np.uint64(8 * i)
+    return number
+
+
+@njit(cache=True)
+def _key(text, start, end, fold):
+    if end - start <= KEY_BYTES:
+        return _load(text, start, end, fold)
+    key = np.uint64(0)
+    for at in range(start, end, KEY_BYTES):
+        key = (key ^ _load(text, at, min(at + KEY_BYTES, end), fold)) * HASH_FACTOR
+        key ^= key >> HALF
+    return key
+
+
+@njit(cache=True)
+def _first_slot(key, length, slots):
+    mixed = (key ^ (key >> HALF)) * SLOT_FACTOR + np.uint64(length)
+    return np.int64(mixed >> HALF) & (len(slots) - 1)
+
+
+@njit(cache=True)
+def _is_word(text, start, end, fold, blob, begin):
+    at = start
+    while at < end and blob[begin + at - start] == _fold(text[at], fold):
+        at += 1
+    return at == end
+
+
+@njit(cache=True)
+def _find(text, start, end, fold, slots, blob, bounds, n_words):
+    """The number of a word, which is added to the table if it is new."""
+    length = end - start
+    key = _key(text, start, end, fold)
+    slot = _first_slot(key, length, slots)
+    while slots[slot, 1] != 0:
+        if slots[slot, 0] == key and slots[slot, 1] >> HALF == np.uint64(length):
+            number = np.int64(slots[slot, 1] & LOW_HALF) - 1
+            if length <= KEY_BYTES or _is_word(text, start, end, fold, blob, bounds[number]):
+                return number
+        slot = (slot + 1) & (len(slots) - 1)
+    _put(slots, slot, key, length, n_words)
+    at = bounds[n_words]
+    for i in range(length):
+        blob[at + i] = _fold(text[start + i], fold)
+    bounds[n_words + 1] = at + length
     return n_words
+
+
+@njit(cache=True)
+def _put(slots, slot, key, length, number):
+    slots[slot, 0] = key
+    slots[slot, 1] = np.uint64(length) << HALF | np.uint64(number + 1)
 
 
 @njit(cache=True, nogil=True)
@@ -115,6 +145,7 @@ def number_words(text, ends, are_words, first_text, slots, blob, bounds, n_words
             return number, n, n_words
         before = n
         at = start
+        fold = UNCHANGED if are_words[number] else FOLDED
         while at < end:
             if are_words[number]:
                 begin = at
@@ -122,17 +153,17 @@ def number_words(text, ends, are_words, first_text, slots, blob, bounds, n_words
                     at += 1
                 stop = at
                 at += 1
-            elif not _is_sign(text[at]):
+            elif FOLDED[text[at]] == 0:
                 at += 1
                 continue
             else:
                 begin = at
                 at = _end_of_word(text, begin, end)
                 stop = at
-                if stop - begin > 2 and text[stop - 1] == S and text[stop - 2] == APOSTROPHE:
+                if stop - begin > 2 and FOLDED[text[stop - 1]] == S and text[stop - 2] == APOSTROPHE:
                     stop -= 2
                 stop = min(stop, begin + MAX_WORD_BYTES)
-            found = _find(text, begin, stop, slots, blob, bounds, n_words)
+            found = _find(text, begin, stop, fold, slots, blob, bounds, n_words)
             n_words += found == n_words
             numbers[n] = found
             n += 1
@@ -143,10 +174,10 @@ def number_words(text, ends, are_words, first_text, slots, blob, bounds, n_words
 @njit(cache=True, nogil=True)
 def hash_words(slots, blob, bounds, n_words):
     """Put the words of a table into slots that are free."""
-    mask = np.uint64(len(slots) - 1)
     for number in range(n_words):
-        key = _hash(blob, bounds[number], bounds[number + 1])
-        slot = key & mask
-        while slots[slot] != 0:
-            slot = (slot + np.uint64(1)) & mask
-        slots[slot] = (key & ~LOW_HALF) | np.uint64(number + 1)
+        length = bounds[number + 1] - bounds[number]
+        key = _key(blob, bounds[number], bounds[number + 1], UNCHANGED)
+        slot = _first_slot(key, length, slots)
+        while slots[slot, 1] != 0:
+            slot = (slot + 1) & (len(slots) - 1)
+        _put(slots, slot, key, length, number)

@@ -22,8 +22,8 @@ from searchlab.indexing.merging.field_merge import merge_fields
 from searchlab.indexing.snapshot import live_docs
 from searchlab.indexing.storage.arrays.string_table import PackedStrings
 from searchlab.indexing.storage.columns import NGRAMS, STOP_WORD
+from searchlab.indexing.storage.document_packing import join_documents
 from searchlab.indexing.storage.shard import Shard
-from searchlab.indexing.storage.stored_documents import join_documents
 from searchlab.types import Array
 
 

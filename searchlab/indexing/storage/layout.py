@@ -13,7 +13,7 @@ shard-1a2b3c4d-0/
 from __future__ import annotations
 
 # To be raised when a reader of the old layout could not read the new one.
-LAYOUT_VERSION = 4
+LAYOUT_VERSION = 5
 
 MANIFEST = "manifest.json"
 # A manifest that is being written.

@@ -1,62 +1,46 @@
 """Stored documents of a shard: title, body and fields as they were indexed.
 
-Each document is a JSON list of its title, body and fields, compressed by itself; its docno is in the columns. JSON
-holds plain values only: reading a document of an unknown origin runs no code. The file is an array file:
+Each document is a JSON list of its title, body and fields, compressed by itself as a Zstandard frame; its docno is in
+the columns. JSON holds plain values only: reading a document of an unknown origin runs no code. The file is an array
+file (written by `document_packing`):
 
     texts      the compressed documents, one after the other
     offsets    where each begins
 
-A long body follows its document's JSON in blocks (`long_body.py`), which are compressed one by one: a passage is read
-without the rest. The JSON has lists of numbers in its place: the bytes of each block, and its measures.
+A document with a long body begins with LONG_MAGIC and the length of its compressed JSON, four bytes each. The body
+follows the JSON in blocks (`long_body.py`), which are compressed one by one: a passage is read without the rest. The
+JSON has lists of numbers in its place: the bytes of each block, and its measures.
+
+A frame has the length of its content, so that no more is written than was expected, and no checksum: blocks of the file
+have checksums already.
 """
 
 from __future__ import annotations
 
 import json
-import zlib
-from collections.abc import Iterable, Mapping, Sequence
+import threading
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from zstandard import ZstdDecompressor, ZstdError, frame_content_size
 
 from searchlab.array_ranges import offsets_of
 from searchlab.indexing.storage.arrays.array_file import ArrayFile
 from searchlab.indexing.storage.arrays.string_table import Strings
-from searchlab.indexing.storage.long_body import BlockMeasures, LongBody, cut_body
+from searchlab.indexing.storage.long_body import BlockMeasures, LongBody
 from searchlab.records import Document
 from searchlab.types import Array
 
-# Level 6 takes a tenth longer than level 3 and saves 2 to 5 %; level 9 saves nothing more.
-COMPRESSION = 6
-# Bare DEFLATE, without zlib's own checksum: blocks of the file have checksums already.
-WINDOW_BITS = -15
+# Another beginning than that of a Zstandard frame.
+LONG_MAGIC = b"LONG"
+LENGTH_BYTES = 4
 # A document of this size has a text of some hundred thousand pages; a larger one is damaged or hostile.
 MAX_DOCUMENT_BYTES = 1 << 30
-# The compressed JSON of a document is read in pieces of this size: what follows it may be long.
-READ_BYTES = 1 << 16
 # Four bytes a character at most, in UTF-8.
 MAX_CHARACTER_BYTES = 4
-
-
-def pack_document(document: Document, n_terms: Sequence[int] = ()) -> bytes:
-    """The bytes of a document; `n_terms` has the number of terms of each block of a long body, if that is known."""
-    blocks = cut_body(document.body)
-    if len(blocks) < 2:
-        return _compress(_as_json([document.title, document.body, dict(document.fields)]))
-    packed = [_compress(block) for block in blocks]
-    listed = [[len(piece) for piece in packed], *BlockMeasures.of(blocks, n_terms).lists()]
-    return b"".join([_compress(_as_json([document.title, listed, dict(document.fields)])), *packed])
-
-
-def join_documents(packed: Iterable[bytes | memoryview]) -> dict[str, Array]:
-    """The arrays of the file, of documents that are packed already."""
-    pieces = list(packed)
-    return {
-        "texts": np.frombuffer(b"".join(pieces), np.uint8),
-        "offsets": offsets_of([len(piece) for piece in pieces]),
-    }
 
 
 @dataclass(frozen=True)
@@ -117,17 +101,28 @@ class StoredDocuments:
         if not 0 <= start <= end <= len(self._texts):
             raise self.file.blocks.damaged(f"document {number} has wrong offsets")
         try:
-            content, after = self._inflate(start, end, MAX_DOCUMENT_BYTES)
+            begin, after = self._json_bounds(start, end)
+            content = self._decompress(begin, after, MAX_DOCUMENT_BYTES)
             title, body, fields = json.loads(content.decode("utf-8", "surrogatepass"))
             if not (isinstance(title, str) and isinstance(fields, dict)):
                 raise ValueError("not a title, a body and fields")
-            if isinstance(body, list):
+            if begin > start and isinstance(body, list):
                 body = self._long_body(number, body, after, end)
-            elif not isinstance(body, str) or after != end:
-                raise ValueError("not a body" if after == end else "bytes are left over")
-        except (zlib.error, ValueError, TypeError, RecursionError, MemoryError, OverflowError) as error:
+            elif begin > start or not isinstance(body, str):
+                raise ValueError("not a body")
+        except (ZstdError, ValueError, TypeError, RecursionError, MemoryError, OverflowError) as error:
             raise self._unreadable(number, error) from None
         return StoredDocument(self._docnos[number], title, body, fields)
+
+    def _json_bounds(self, start: int, end: int) -> tuple[int, int]:
+        """Where the JSON of a document begins and ends; raises ValueError if it cannot be there."""
+        begin = start + len(LONG_MAGIC) + LENGTH_BYTES
+        if bytes(self._texts[start : start + len(LONG_MAGIC)]) != LONG_MAGIC:
+            return start, end
+        after = begin + int.from_bytes(bytes(self._texts[begin - LENGTH_BYTES : begin]), "little")
+        if after > end:
+            raise ValueError("incomplete")
+        return begin, after
 
     def _long_body(self, number: int, listed: list[Any], start: int, end: int) -> LongBody:
         """The body whose blocks are listed; raises ValueError, TypeError or OverflowError if they cannot be right."""
@@ -143,42 +138,33 @@ class StoredDocuments:
             length = int(measures.n_characters[block])
             try:
                 stop = int(begins[block + 1])
-                content, after = self._inflate(int(begins[block]), stop, MAX_CHARACTER_BYTES * length)
+                content = self._decompress(int(begins[block]), stop, MAX_CHARACTER_BYTES * length)
                 text = content.decode("utf-8", "surrogatepass")
-                if after != stop or len(text) != length:
+                if len(text) != length:
                     raise ValueError(f"block {block} has another length")
-            except (zlib.error, ValueError, MemoryError) as error:
+            except (ZstdError, ValueError, MemoryError) as error:
                 raise self._unreadable(number, error) from None
             return text
 
         return LongBody(measures, read_block)
 
-    def _inflate(self, start: int, end: int, max_bytes: int) -> tuple[bytes, int]:
-        """What was compressed at `start`, and where that ends, `end` at the latest.
-
-        Raises ValueError beyond `max_bytes`, and zlib.error.
-        """
-        stream = zlib.decompressobj(WINDOW_BITS)
-        pieces: list[bytes] = []
-        position = start
-        while position < end and not stream.eof:
-            piece = self._texts[position : min(position + READ_BYTES, end)]
-            position += len(piece)
-            pieces.append(stream.decompress(piece, max_bytes + 1))
-            max_bytes -= len(pieces[-1])
-            if max_bytes < 0 or stream.unconsumed_tail:
-                raise ValueError("more bytes than expected")
-        if not stream.eof:
-            raise ValueError("incomplete")
-        return b"".join(pieces), position - len(stream.unused_data)
+    def _decompress(self, start: int, end: int, max_bytes: int) -> bytes:
+        """The content of a frame; raises ValueError if that is more than `max_bytes`, and ZstdError."""
+        frame = self._texts[start:end]
+        # -1 if the frame does not say: then it is none of ours.
+        if not 0 <= frame_content_size(frame) <= max_bytes:
+            raise ValueError("more bytes than expected")
+        return _DECOMPRESSOR.decompress(frame, allow_extra_data=False)
 
     def _unreadable(self, number: int, error: Exception) -> Exception:
         return self.file.blocks.damaged(f"document {number} cannot be read: {error}")
 
 
-def _as_json(content: list[Any]) -> str:
-    return json.dumps(content, ensure_ascii=False, default=str)
+class _Decompressor(threading.local):
+    """A decompressor for each thread: one cannot be shared."""
+
+    def __init__(self) -> None:
+        self.decompress = ZstdDecompressor().decompress
 
 
-def _compress(text: str) -> bytes:
-    return zlib.compress(text.encode("utf-8", "surrogatepass"), COMPRESSION, WINDOW_BITS)
+_DECOMPRESSOR = _Decompressor()

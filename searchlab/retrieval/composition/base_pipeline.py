@@ -157,8 +157,12 @@ class BasePipeline(ABC):
         self, topic: Topic, k: int | None, syntax: str, filters: tuple[Filter, ...]
     ) -> tuple[Query, list[str], Floats]:
         """The query of a topic, and the docnos and scores of its k best documents."""
-        hits = self.begin(SearchRequest(topic.text, syntax, filters, topic.qid)).hits(k)
+        hits = self.topic_hits(topic, k, syntax, filters)
         return hits.query, hits.docnos, hits.scores
+
+    def topic_hits(self, topic: Topic, k: int | None, syntax: str, filters: tuple[Filter, ...]) -> PipelineHits:
+        """The k best documents of a topic."""
+        return self.begin(SearchRequest(topic.text, syntax, filters, topic.qid)).hits(k)
 
     def explain(
         self,

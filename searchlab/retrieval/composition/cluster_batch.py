@@ -37,7 +37,7 @@ T = TypeVar("T")
 
 
 class FoundTopics(NamedTuple):
-    """What a task found: for each topic the number of its documents, docnos one a line, and their scores."""
+    """What a task found: for each topic the number of its documents, docnos as lines, and their scores."""
 
     remarks: tuple[tuple[str, ...], ...]
     counts: Array
@@ -48,13 +48,15 @@ class FoundTopics(NamedTuple):
 def search_topics(
     pipeline: BasePipeline, topics: Sequence[Topic], k: int | None, syntax: str, filters: tuple[Filter, ...]
 ) -> FoundTopics:
-    """Search for topics, in a worker."""
-    found = [pipeline.search_topic(topic, k, syntax, filters) for topic in topics]
+    """Search for topics, in a worker; no string is made of a docno before it is at the client."""
+    found = [pipeline.topic_hits(topic, k, syntax, filters) for topic in topics]
+    shards, docs, scores = (
+        np.concatenate([empty, *(getattr(hits, name) for hits in found)])
+        for name, empty in (("shards", np.zeros(0, np.int64)), ("docs", np.zeros(0, np.int64)), ("scores", np.zeros(0)))
+    )
+    lines = pipeline.engine.snapshot.docno_lines(shards, docs)
     return FoundTopics(
-        tuple(query.remarks for query, _, _ in found),
-        np.array([len(docnos) for _, docnos, _ in found]),
-        "\n".join(docno for _, docnos, _ in found for docno in docnos).encode(),
-        np.concatenate([np.zeros(0), *(scores for _, _, scores in found)]),
+        tuple(hits.query.remarks for hits in found), np.array([len(hits) for hits in found]), lines, scores
     )
 
 
@@ -118,7 +120,7 @@ def split_evenly(topics: Sequence[T], n_workers: int) -> list[Sequence[T]]:
 
 
 def _unpack(topics: Sequence[Topic], answer: FoundTopics) -> list[FoundTopic]:
-    docnos = answer.docnos.decode().split("\n") if answer.docnos else []
+    docnos = answer.docnos.decode().split("\n")
     offsets = np.cumsum([0, *answer.counts]).tolist()
     return [
         (Query(topic.text, (), (), remarks=remarks), docnos[start:end], answer.scores[start:end])

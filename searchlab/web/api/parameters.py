@@ -198,7 +198,7 @@ def parse_body(parameters: Iterable[Parameter], body: Any) -> dict[str, Any]:
 
 def field_at_fault(message: str, parameters: Iterable[Parameter]) -> str:
     """The parameter that a message is about, empty if none: messages begin with `NAME is`, or with `unknown NAME`."""
-    first, second, *_ = [*_WORD.findall(message[:100]), "", ""]
+    first, second, *_ = [*_WORD.findall(message[:100].replace("topic set", "topic_set", 1)), "", ""]
     named = _SYSTEM_KINDS.get(second, second) if first == "unknown" else first
     return next((each.name for each in parameters if each.name in (named, f"{named}s")), "")
 

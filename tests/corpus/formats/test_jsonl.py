@@ -104,3 +104,14 @@ def test_a_part_that_is_really_called_text_can_be_chosen_beside_the_query(write)
     path = write("topics.jsonl", '{"qid": "1", "query": "q", "text": "t"}')
     assert read_topics(path) == [Topic("1", "q", {"text": "t"})]
     assert read_topics(path, fields=("query", "text")) == [Topic("1", "q t")]
+
+
+@pytest.mark.parametrize("docno", [2**53 + 1, 2**63, 2**64, -(2**63) - 1, 10**30])
+def test_large_whole_numbers_are_exact(write, docno):
+    path = write("docs.jsonl", f'{{"id": {docno}, "body": "b", "count": [{docno}], "share": 1e22}}')
+    assert list(read_documents([path])) == [Document(str(docno), "", "b", {"count": [docno], "share": 1e22})]
+
+
+def test_escapes_that_are_no_characters_are_replaced(write):
+    path = write("docs.jsonl", r'{"id": "a", "title": "\ud800x", "body": "\ud83d\ude00"}')
+    assert list(read_documents([path])) == [Document("a", "\ufffdx", "\U0001f600")]

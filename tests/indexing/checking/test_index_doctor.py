@@ -20,6 +20,7 @@ from searchlab.indexing.merging.merge import merge
 from searchlab.indexing.snapshot import Snapshot
 from searchlab.indexing.storage.arrays.array_file import ArrayFile, write_arrays
 from searchlab.indexing.storage.arrays.string_table import PackedStrings
+from searchlab.indexing.storage.document_packing import join_documents, pack_document
 from searchlab.indexing.storage.file_sync import sync_tree
 from searchlab.indexing.storage.layout import (
     COLUMNS,
@@ -33,7 +34,6 @@ from searchlab.indexing.storage.layout import (
 from searchlab.indexing.storage.lock import lock_shard_exclusively
 from searchlab.indexing.storage.manifest import commit_manifest, read_index_manifest, remove_unreferenced
 from searchlab.indexing.storage.shard import write_deletions
-from searchlab.indexing.storage.stored_documents import join_documents, pack_document
 from searchlab.indexing.whoosh.segment_writer import write_whoosh
 from searchlab.records import Document
 from searchlab.retrieval.engine import SearchEngine

@@ -2,16 +2,17 @@
 
 import json
 import random
-import zlib
 
 import pytest
+from zstandard import ZstdCompressor
 
 from searchlab.errors import IndexCorrupt
 from searchlab.indexing.storage.arrays.array_file import write_arrays
 from searchlab.indexing.storage.arrays.block_checksums import BLOCK_BYTES
 from searchlab.indexing.storage.arrays.string_table import Strings
+from searchlab.indexing.storage.document_packing import join_documents, pack_document
 from searchlab.indexing.storage.long_body import MAX_WHOLE_LENGTH, cut_body
-from searchlab.indexing.storage.stored_documents import StoredDocuments, join_documents, pack_document
+from searchlab.indexing.storage.stored_documents import LONG_MAGIC, StoredDocuments
 from searchlab.records import Document
 
 
@@ -81,44 +82,63 @@ def test_a_damaged_block_of_a_text_is_reported_and_the_others_are_read(tmp_path)
         stored.document(0)
 
 
-def deflate(content):
+def compress(content, **options):
     text = content if isinstance(content, bytes) else json.dumps(content).encode()
-    return zlib.compress(text, 6, -15)
+    return ZstdCompressor(level=1, **options).compress(text)
 
 
-BLOCK = deflate(b"some text ")
+def long(content, block):
+    head = compress(content)
+    return LONG_MAGIC + len(head).to_bytes(4, "little") + head + block
+
+
+def resize(frame, size):
+    """A small frame that claims another length of its content."""
+    assert frame[4] == 0x20  # one byte of length follows
+    return frame[:5] + bytes([size]) + frame[6:]
+
+
+BLOCK = compress(b"some text ")
 HOSTILE = {
     "nothing": b"",
-    "no DEFLATE": b"\xff\xff\xff",
-    "cut": deflate(["t", "b" * 1000, {}])[:-2],
-    "no JSON": deflate(b"{"),
-    "no UTF-8": deflate(b'["\xff","",{}]'),
-    "two parts": deflate(["t", "b"]),
-    "a number as title": deflate([1, "b", {}]),
-    "a number as body": deflate(["t", 1, {}]),
-    "no fields": deflate(["t", "b", []]),
-    "bytes after a short body": deflate(["t", "b", {}]) + b"x",
-    "no blocks": deflate(["t", [], {}]),
-    "empty lists": deflate(["t", [[], [], [], []], {}]),
-    "deep lists": deflate(b"[" * 100_000),
-    "uneven lists": deflate(["t", [[len(BLOCK)], [10, 1], [0], [0]], {}]) + BLOCK,
-    "too few lists": deflate(["t", [[len(BLOCK)], [10], [0]], {}]) + BLOCK,
-    "too many lists": deflate(["t", [[len(BLOCK)], [10], [0], [0], [0]], {}]) + BLOCK,
-    "texts for numbers": deflate(["t", [["1"], ["10"], ["0"], ["0"]], {}]) + BLOCK,
-    "fractions": deflate(["t", [[len(BLOCK) + 0.5], [10.0], [0.0], [0.0]], {}]) + BLOCK,
-    "negative numbers": deflate(["t", [[len(BLOCK)], [-10], [0], [0]], {}]) + BLOCK,
-    "huge numbers": deflate(["t", [[len(BLOCK)], [10**30], [0], [0]], {}]) + BLOCK,
-    "a claim of a gigabyte": deflate(["t", [[len(BLOCK)], [2**30 + 1], [0], [0]], {}]) + BLOCK,
-    "blocks beyond the document": deflate(["t", [[len(BLOCK) + 1], [10], [0], [0]], {}]) + BLOCK,
-    "fewer bytes than there are": deflate(["t", [[len(BLOCK) - 1], [10], [0], [0]], {}]) + BLOCK,
+    "no frame": b"\xff\xff\xff",
+    "cut": compress(["t", "b" * 1000, {}])[:-2],
+    "no JSON": compress(b"{"),
+    "no UTF-8": compress(b'["\xff","",{}]'),
+    "two parts": compress(["t", "b"]),
+    "a number as title": compress([1, "b", {}]),
+    "a number as body": compress(["t", 1, {}]),
+    "no fields": compress(["t", "b", []]),
+    "bytes after a short body": compress(["t", "b", {}]) + b"x",
+    "no blocks": long(["t", [], {}], b""),
+    "empty lists": long(["t", [[], [], [], []], {}], b""),
+    "a list as a short body": compress(["t", [[len(BLOCK)], [10], [0], [0]], {}]),
+    "a short body in place of blocks": long(["t", "b", {}], b""),
+    "a length without JSON": LONG_MAGIC + b"\x09\0\0\0",
+    "a beginning alone": LONG_MAGIC,
+    "no length of the content": compress(["t", "b", {}], write_content_size=False),
+    "more than the length": resize(compress(b"[1, 2, 3]"), 4),
+    "less than the length": resize(compress(b"[1, 2, 3]"), 200),
+    "two frames": compress(["t", "b", {}]) + compress(b" "),
+    "deep lists": compress(b"[" * 100_000),
+    "uneven lists": long(["t", [[len(BLOCK)], [10, 1], [0], [0]], {}], BLOCK),
+    "too few lists": long(["t", [[len(BLOCK)], [10], [0]], {}], BLOCK),
+    "too many lists": long(["t", [[len(BLOCK)], [10], [0], [0], [0]], {}], BLOCK),
+    "texts for numbers": long(["t", [["1"], ["10"], ["0"], ["0"]], {}], BLOCK),
+    "fractions": long(["t", [[len(BLOCK) + 0.5], [10.0], [0.0], [0.0]], {}], BLOCK),
+    "negative numbers": long(["t", [[len(BLOCK)], [-10], [0], [0]], {}], BLOCK),
+    "huge numbers": long(["t", [[len(BLOCK)], [10**30], [0], [0]], {}], BLOCK),
+    "a claim of a gigabyte": long(["t", [[len(BLOCK)], [2**30 + 1], [0], [0]], {}], BLOCK),
+    "blocks beyond the document": long(["t", [[len(BLOCK) + 1], [10], [0], [0]], {}], BLOCK),
+    "fewer bytes than there are": long(["t", [[len(BLOCK) - 1], [10], [0], [0]], {}], BLOCK),
 }
 # What is found only when the block is read.
 HOSTILE_BLOCKS = {
-    "more characters than claimed": ([10], deflate(b"some longer text ")),
+    "more characters than claimed": ([10], compress(b"some longer text ")),
     "fewer characters than claimed": ([11], BLOCK),
-    "a bomb": ([10], deflate(bytes(10**8))),
-    "no DEFLATE": ([10], b"\xff\xff\xff"),
-    "no UTF-8": ([3], deflate(b"\xff\xff\xff")),
+    "a bomb": ([10], compress(bytes(10**8))),
+    "no frame": ([10], b"\xff\xff\xff"),
+    "no UTF-8": ([3], compress(b"\xff\xff\xff")),
     "a cut block": ([10], BLOCK[:-1]),
     "bytes left over": ([10], BLOCK + b"x"),
 }
@@ -126,14 +146,14 @@ HOSTILE_BLOCKS = {
 
 @pytest.mark.parametrize("packed", HOSTILE.values(), ids=HOSTILE)
 def test_a_document_that_cannot_be_right_is_refused(tmp_path, packed):
-    stored = store(tmp_path, [deflate(["", "", {}]), packed])
+    stored = store(tmp_path, [compress(["", "", {}]), packed])
     with pytest.raises(IndexCorrupt, match="document 1 cannot be read"):
         stored.read(1)
 
 
 @pytest.mark.parametrize(("lengths", "block"), HOSTILE_BLOCKS.values(), ids=HOSTILE_BLOCKS)
 def test_a_block_that_cannot_be_right_is_refused(tmp_path, lengths, block):
-    stored = store(tmp_path, [deflate(["t", [[len(block)], lengths, [0], [0]], {}]) + block])
+    stored = store(tmp_path, [long(["t", [[len(block)], lengths, [0], [0]], {}], block)])
     body = stored.read(0).body
     with pytest.raises(IndexCorrupt, match="document 0 cannot be read"):
         body.read(0, 5)

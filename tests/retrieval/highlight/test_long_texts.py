@@ -79,14 +79,14 @@ def test_the_snippet_is_the_best_passage_with_its_page(library, query, words, pa
 
 def test_a_snippet_reads_few_blocks(library, monkeypatch):
     read = []
-    inflate = StoredDocuments._inflate
+    decompress = StoredDocuments._decompress
 
     def count(self, start, end, max_bytes):
-        content, after = inflate(self, start, end, max_bytes)
+        content = decompress(self, start, end, max_bytes)
         read.append(len(content))
-        return content, after
+        return content
 
-    monkeypatch.setattr(StoredDocuments, "_inflate", count)
+    monkeypatch.setattr(StoredDocuments, "_decompress", count)
     hit = find_book(library, "lymphoma mice")
     # The JSON of two documents, and at most two blocks.
     assert len(read) <= 4

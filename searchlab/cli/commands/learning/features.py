@@ -112,7 +112,7 @@ def features_command(
     folder = choose_index(index)
     wanted, judgments = read_topics_and_qrels(folder, topics, qrels, topic_ids)
     with searchlab.open(folder) as engine, open_cluster(cluster) as connected, stage_bar() as progress:
-        for remark in build_prerequisites(engine, feature_set, progress):
+        for remark in build_prerequisites(engine, feature_set, progress, connected):
             warn(remark)
         candidates = _choose_candidates(engine, wanted, judgments, run, k, options, union=union)
         table = searchlab.extract(

@@ -51,7 +51,6 @@ if TYPE_CHECKING:
 
 # Parameters that go only with training from an index, and those that go only with a feature file.
 INDEX_PARAMETERS = (
-    "cluster",
     "index",
     "topics",
     "topic_ids",
@@ -162,7 +161,7 @@ def train_command(
     )
     require_storable(recipe)
     if train is not None:
-        bundle = _train_from_file(recipe, train, valid)
+        bundle = _train_from_file(recipe, train, valid, cluster)
     else:
         first_stage = {"k": k, "scorer": scorer, "settings": dict(pairs(scorer_settings or (), "--scorer-set"))}
         feature_set = make_feature_set([*make_feature_set(features).features, *read_external(external)])
@@ -207,14 +206,16 @@ def _refuse_foreign_options(context: typer.Context, *, from_file: bool) -> None:
             raise SettingError(f"{option} goes with TRAIN, expected a LETOR file")
 
 
-def _train_from_file(recipe: Recipe, train: str, valid: str | None) -> Bundle:
+def _train_from_file(recipe: Recipe, train: str, valid: str | None, cluster: str | None) -> Bundle:
     notes = searchlab.ReadingNotes()
     table = searchlab.read_letor(train, notes=notes)
     validation = None if valid is None else searchlab.read_letor(valid, notes=notes)
     warn_of_encodings(notes)
-    with stage_bar() as progress:
+    with open_cluster(cluster) as connected, stage_bar() as progress:
         source = train if valid is None else f"{train}, chosen by {valid}"
-        return searchlab.train_from_table(table, validation, recipe=recipe, source=source, progress=progress)
+        return searchlab.train_from_table(
+            table, validation, recipe=recipe, source=source, cluster=connected, progress=progress
+        )
 
 
 def _train_from_index(

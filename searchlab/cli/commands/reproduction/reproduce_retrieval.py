@@ -10,7 +10,7 @@ import typer
 from searchlab.cli.commands.reproduction.collection_index import open_collection
 from searchlab.cli.commands.reproduction.reproduce_app import reproduce_app, write_json_results, write_report_folder
 from searchlab.cli.messages import warn
-from searchlab.cli.options import ReportOption, split_names
+from searchlab.cli.options import ClusterOption, ReportOption, open_cluster, split_names
 from searchlab.cli.output import require_writable_folder
 from searchlab.cli.printing.terminal_text import print_line
 from searchlab.cli.progress import stage_bar
@@ -20,6 +20,7 @@ from searchlab.errors import SettingError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from searchlab.cluster.cluster import Cluster
     from searchlab.corpus import Collection
     from searchlab.reproduction.retrieval import RetrievalResult
     from searchlab.training.recipe import Recipe
@@ -56,6 +57,7 @@ def retrieval_command(
     folds: Annotated[int, typer.Option("--folds", metavar="N", help="Folds of the cross-validation over topics")] = 5,
     seed: Annotated[int, typer.Option("--seed", metavar="N", help="Seed for the folds and the tests")] = 0,
     json_file: Annotated[str | None, typer.Option("--json", metavar="FILE", help="Write the results as JSON")] = None,
+    cluster: ClusterOption = None,
 ) -> None:
     """Compare language models, RM3 and re-rankers with BM25.
 
@@ -79,10 +81,11 @@ def retrieval_command(
     if cross and len(found) < 2:
         raise SettingError(f"{len(found)} collection with --cross, expected at least two to train and to test on")
     require_writable_folder(output)
-    if cross:
-        _cross(found, output, feature_sets[0], recipes, folds, seed, json_file)
-    else:
-        _compare(found, output, feature_sets, ranker_names, recipe, folds, seed, json_file)
+    with open_cluster(cluster) as connected:
+        if cross:
+            _cross(found, output, feature_sets[0], recipes, folds, seed, json_file, connected)
+        else:
+            _compare(found, output, feature_sets, ranker_names, recipe, folds, seed, json_file, connected)
 
 
 def _compare(
@@ -94,6 +97,7 @@ def _compare(
     folds: int,
     seed: int,
     json_file: str | None,
+    cluster: Cluster | None,
 ) -> None:
     """All systems on each collection."""
     from searchlab.reproduction.retrieval import run_retrieval
@@ -116,6 +120,7 @@ def _compare(
                 recipe_name=recipe,
                 n_folds=folds,
                 seed=seed,
+                cluster=cluster,
                 progress=progress,
             )
         outcomes.append(outcome)
@@ -145,6 +150,7 @@ def _cross(
     folds: int,
     seed: int,
     json_file: str | None,
+    cluster: Cluster | None,
 ) -> None:
     """Every system trained on each collection and tested on all of them."""
     from searchlab.reproduction.cross_collection import make_learners, prepare_collection, run_cross
@@ -157,10 +163,11 @@ def _cross(
         ]
         with stage_bar() as progress:
             prepared = [
-                prepare_collection(name, engine, topics, qrels, features, progress)
+                prepare_collection(name, engine, topics, qrels, features, progress, cluster)
                 for name, engine, topics, qrels in opened
             ]
-            result = run_cross(prepared, make_learners(recipes, seed), n_folds=folds, seed=seed, progress=progress)
+            learners = make_learners(recipes, seed)
+            result = run_cross(prepared, learners, n_folds=folds, seed=seed, cluster=cluster, progress=progress)
     print(format_cross_table(result))
     print(f"\n{NOTE} Rankers have the features {features}; {folds} folds, seed {seed}.")
     print_line(result.verdict())

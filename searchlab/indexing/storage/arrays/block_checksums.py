@@ -92,7 +92,7 @@ class VerifiedBlocks:
         self._verified = bytearray(n_blocks)
         self._flags = np.frombuffer(self._verified, np.uint8)
         # Set by `verify_all`: then nothing has to be looked up.
-        self._is_complete = False
+        self.is_complete = False
 
     @property
     def n_blocks(self) -> int:
@@ -101,7 +101,7 @@ class VerifiedBlocks:
 
     def verify(self, start: int, stop: int) -> None:
         """Verify the bytes from `start` up to `stop`; raises IndexCorrupt if a block is not as it was written."""
-        if stop <= start or self._is_complete:
+        if stop <= start or self.is_complete:
             return
         first, after = start // BLOCK_BYTES, (stop - 1) // BLOCK_BYTES + 1
         block = self._verified.find(0, first, after)
@@ -111,7 +111,7 @@ class VerifiedBlocks:
 
     def verify_ranges(self, starts: Array, stops: Array) -> None:
         """Verify many ranges of bytes, none of them empty."""
-        if self._is_complete:
+        if self.is_complete:
             return
         first, last = starts // BLOCK_BYTES, (stops - 1) // BLOCK_BYTES
         if len(first) and (last - first).max() > 1:
@@ -136,12 +136,12 @@ class VerifiedBlocks:
         for start in range(0, len(self.data), VERIFIED_AT_ONCE):
             self.verify(start, min(start + VERIFIED_AT_ONCE, len(self.data)))
             pause()
-        self._is_complete = True
+        self.is_complete = True
 
     @property
     def is_verified(self) -> bool:
         """Whether every block has been verified."""
-        return self._is_complete or self._verified.find(0) < 0
+        return self.is_complete or self._verified.find(0) < 0
 
     def damaged(self, problem: str) -> IndexCorrupt:
         """The error for a file that is not what was written, or cannot be right though its checksums are."""

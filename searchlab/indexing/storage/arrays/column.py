@@ -52,16 +52,9 @@ class Column:
         return whole.copy() if copy else whole
 
     def __getitem__(self, key: Any) -> Any:
-        if self.blocks is None:
+        if self.blocks is None or self.blocks.is_complete:
             return self.memory[key]
-        if isinstance(key, slice):
-            return self.verify(*_bounds(key, len(self)))[key]
-        if isinstance(key, int | np.integer):
-            number = range(len(self))[int(key)]
-            return self.verify(number, number + 1)[key]
-        if isinstance(key, np.ndarray) and key.dtype.kind in "iu":
-            return self._verify_rows(key)[key]
-        return self.verify()[key]
+        return self._verify_key(key)[key]
 
     @property
     def whole(self) -> Array:
@@ -92,7 +85,7 @@ class Column:
 
     def verify_ranges(self, starts: Array, stops: Array) -> Array:
         """The same for the rows of many ranges, which are within the column."""
-        if self.blocks is not None:
+        if self.blocks is not None and not self.blocks.is_complete:
             filled = starts < stops
             row_bytes = self.memory.strides[0]
             self.blocks.verify_ranges(self.start + starts[filled] * row_bytes, self.start + stops[filled] * row_bytes)
@@ -109,6 +102,17 @@ class Column:
         if self.blocks is not None:
             row_bytes = self.memory.strides[0]
             self.blocks.release(self.start + start * row_bytes, self.start + stop * row_bytes)
+
+    def _verify_key(self, key: Any) -> Array:
+        """Verify the rows that a key of `__getitem__` asks for."""
+        if isinstance(key, slice):
+            return self.verify(*_bounds(key, len(self)))
+        if isinstance(key, int | np.integer):
+            number = range(len(self))[int(key)]
+            return self.verify(number, number + 1)
+        if isinstance(key, np.ndarray) and key.dtype.kind in "iu":
+            return self._verify_rows(key)
+        return self.verify()
 
     def _verify_rows(self, rows: Array) -> Array:
         numbers = rows.astype(np.int64).ravel()

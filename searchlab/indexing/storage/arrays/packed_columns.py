@@ -52,6 +52,10 @@ class PackedColumn(Column):
         """The number of postings."""
         return (self._postings.n_postings,)
 
+    def __getitem__(self, key: Any) -> Any:
+        # Also after all bytes are verified: rows have to be unpacked.
+        return self._verify_key(key)[key]
+
     def release(self, start: int, stop: int) -> None:
         """Unpacked rows stay: compiled loops may be reading them."""
 

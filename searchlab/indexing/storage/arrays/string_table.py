@@ -82,26 +82,26 @@ class Strings(Sequence[str]):
 
     def take(self, numbers: Array) -> list[str]:
         """The strings with these numbers; their bytes are gathered in one step, which is faster than one by one."""
-        starts, lengths = self._bounds(numbers)
-        if len(starts) and (starts.min() < 0 or lengths.min() < 0 or (starts + lengths).max() > len(self._blob)):
-            raise self._offsets.damaged("strings with wrong offsets")
-        self._blob.verify_ranges(starts, starts + lengths)
+        blob, starts, lengths = self.ranges(numbers)
         ends = np.cumsum(lengths)
         numbers_of_bytes = np.repeat(starts - (ends - lengths), lengths) + np.arange(lengths.sum())
-        gathered = self._blob.memory[numbers_of_bytes].tobytes()
+        gathered = blob[numbers_of_bytes].tobytes()
         bounds = zip((ends - lengths).tolist(), ends.tolist(), strict=True)
         if gathered.isascii():
             text = gathered.decode("ascii")
             return [text[start:end] for start, end in bounds]
         return [self.decode(gathered[start:end]) for start, end in bounds]
 
-    def _bounds(self, numbers: Array) -> tuple[Array, Array]:
-        """Where strings begin, and their lengths."""
+    def ranges(self, numbers: Array) -> tuple[Array, Array, Array]:
+        """The bytes of all strings, and where those with these numbers, which are verified, begin; their lengths."""
         if len(numbers) and (numbers.min() < 0 or numbers.max() >= len(self)):
             raise IndexError(f"a number of a string that is not from 0 to {len(self) - 1}")
         self._offsets.verify_ranges(numbers, numbers + 2)
         starts: Array = self._offsets.memory[numbers]
-        return starts, self._offsets.memory[numbers + 1] - starts
+        lengths = self._offsets.memory[numbers + 1] - starts
+        if len(starts) and (starts.min() < 0 or lengths.min() < 0 or (starts + lengths).max() > len(self._blob)):
+            raise self._offsets.damaged("strings with wrong offsets")
+        return self._blob.verify_ranges(starts, starts + lengths), starts, lengths
 
     def find(self, text: str) -> int:
         """The number of a string, -1 if it is not in the table."""

@@ -204,6 +204,7 @@ def test_a_fault_would_be_found():
         ("GET", "/api/pool", MINE | {"qid": "99"}, "qid"),
         ("GET", "/api/topics", {"topic_set": "none"}, "topic_set"),
         ("POST", "/api/topics", MINE | {"text": ""}, "text"),
+        ("POST", "/api/topics", {"topic_set": "\u202e", "text": "w"}, "topic_set"),
         ("POST", "/api/topics", MINE | {"text": "w", "qid": "a b"}, "qid"),
         (
             "POST",

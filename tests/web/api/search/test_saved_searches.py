@@ -27,3 +27,20 @@ def test_the_history_is_deleted_as_a_whole(search_folder):
         client.get("/", params={"q": "cells"})
         assert client.delete("/api/history").json()["n_deleted"] >= 0
         assert get_json(client, "/api/searches")["history"] == []
+
+
+def test_a_judge_with_a_token_reads_and_deletes_only_their_own(search_folder):
+    tokens = {"ann": "a-token-of-many-letters", "bob": "b-token-of-many-letters"}
+    with client_for(search_folder, tokens=[f"{judge}={token}" for judge, token in tokens.items()]) as client:
+
+        def ask(judge, method, **sent):
+            headers = {"authorization": f"Bearer {tokens[judge]}"}
+            return client.request(method, "/api/searches", headers=headers, **sent)
+
+        assert ask("ann", "POST", json=SEARCH).json()["judge"] == "ann"
+        assert [each["name"] for each in ask("ann", "GET").json()["saved"]] == ["mine"]
+        assert ask("bob", "GET").json()["saved"] == []
+        for method, values in (("GET", {"judge": "ann"}), ("DELETE", {"judge": "ann", "name": "mine"})):
+            refused = ask("bob", method, params=values)
+            assert (refused.status_code, refused.json()["field"]) == (403, "judge")
+        assert ask("ann", "DELETE", params={"name": "mine"}).status_code == 200
