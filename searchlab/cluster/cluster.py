@@ -85,6 +85,8 @@ class Cluster:
         """Dask's client, while the cluster is connected."""
         if self._client is None:
             raise ClusterError(f"{self!r} is not connected, expected it in a with statement")
+        if self._client.status != "running":  # calls would wait until it is connected again
+            raise ClusterError(f"cluster {self.address.text}: the scheduler is lost")
         return self._client
 
     def _connect(self) -> None:
@@ -169,7 +171,7 @@ class Cluster:
         calls: Sequence[tuple[Any, ...]],
         *,
         places: Sequence[str] | None = None,
-        workers: Sequence[str] | None = None,
+        workers: Sequence[str | None] | None = None,
         on_done: Callable[[int, T], None] = lambda n_done, result: None,
         seconds: float | None = None,
     ) -> list[T]:
@@ -190,16 +192,16 @@ class Cluster:
         calls: Sequence[tuple[Any, ...]],
         *,
         places: Sequence[str] | None = None,
-        workers: Sequence[str] | None = None,
+        workers: Sequence[str | None] | None = None,
         seconds: float | None = None,
     ) -> Iterator[tuple[int, T]]:
         """The number of each call and the result of `function(*call)`, as they are finished.
 
         If calls fail, the error of the first of them in their order is raised, whichever failed first. Calls with the
         same of the `places` go to the same worker if they can, so that what it has read stays in its memory; `workers`
-        names that worker for each call, by its address. If it is lost, another one takes its calls. After `seconds` it
-        is a ClusterTimeout that some are not finished. Calls that are not finished when the iteration ends, for
-        whatever reason, are cancelled.
+        names that worker for each call, by its address, None for any. If it is lost, another one takes its calls.
+        After `seconds` it is a ClusterTimeout that some are not finished. Calls that are not finished when the
+        iteration ends, for whatever reason, are cancelled.
         """
         from distributed import as_completed
 
@@ -249,7 +251,7 @@ class Cluster:
                 self.client.cancel(futures, force=True)
 
     def _submit(
-        self, function: Callable[..., T], calls: Sequence[tuple[Any, ...]], workers: Sequence[str] | None
+        self, function: Callable[..., T], calls: Sequence[tuple[Any, ...]], workers: Sequence[str | None] | None
     ) -> list[Future]:
         name = f"{function.__name__}-{secrets.token_hex(4)}"
         settings = TaskSettings(loaded_extensions(), count_blas_threads(), installed_versions())

@@ -87,6 +87,9 @@ class SearchEngine:
     their synonyms: a word of a query and its synonyms count as one word.
     """
 
+    # Whether other processes search, which may be lost, or take long.
+    is_distributed: bool = False
+
     def __init__(
         self, folder: str | Path, *, compiled: bool = True, language: str | None = None, synonyms: Any = None
     ) -> None:

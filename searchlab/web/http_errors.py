@@ -8,7 +8,7 @@ from __future__ import annotations
 import errno
 from pathlib import Path
 
-from searchlab.errors import IndexLocked, IndexMissing, SearchlabError, SettingError
+from searchlab.errors import ClusterError, ClusterTimeout, IndexLocked, IndexMissing, SearchlabError, SettingError
 
 INTERNAL_ERROR = "internal error; see the log of the server"
 
@@ -38,6 +38,10 @@ def to_http_error(error: Exception) -> HttpError | None:
         return HttpError(404, str(error))
     if isinstance(error, IndexLocked):
         return HttpError(409, str(error))
+    if isinstance(error, ClusterTimeout):
+        return HttpError(504, "the workers that search this index have not answered in time; try again in a moment")
+    if isinstance(error, ClusterError):
+        return HttpError(503, "the workers that search this index cannot be reached; try again in a moment")
     if isinstance(error, SearchlabError):
         return HttpError(400 if isinstance(error, SettingError) or error.exit_code == 2 else 500, str(error))
     if isinstance(error, OSError) and error.errno in (errno.EMFILE, errno.ENFILE):

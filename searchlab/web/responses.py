@@ -10,6 +10,7 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
+from searchlab.errors import ClusterError
 from searchlab.json_numbers import without_nan
 from searchlab.web.http_errors import INTERNAL_ERROR, HttpError, to_http_error
 from searchlab.web.middleware.auth import local_url
@@ -90,8 +91,8 @@ def log_error(app_state: AppState, error: Exception, request: Request) -> HttpEr
     if http_error is None:
         log.exception("%s %s", request.method, path, exc_info=error)
         return HttpError(500, INTERNAL_ERROR)
-    if http_error.status == 500:
-        log.error("%s %s: %s", request.method, path, http_error.message)
+    if http_error.status == 500 or isinstance(error, ClusterError):
+        log.error("%s %s: %s", request.method, path, error)
     return HttpError(http_error.status, app_state.indexes.without_folders(http_error.message), http_error.field)
 
 

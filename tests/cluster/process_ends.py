@@ -1,7 +1,18 @@
-"""Waiting for the end of processes."""
+"""Ending processes, and waiting for their end."""
 
 import os
 import select
+import signal
+
+from searchlab import Cluster
+
+
+def kill_worker(cluster: Cluster) -> int:
+    """Kill a worker, and wait for its end; its nanny starts another."""
+    process: int = min(cluster.client.run(os.getpid).values())
+    os.kill(process, signal.SIGKILL)
+    wait_for_end(process)
+    return process
 
 
 def wait_for_end(process: int) -> None:

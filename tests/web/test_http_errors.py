@@ -6,7 +6,7 @@ import sqlite3
 
 import pytest
 
-from searchlab.errors import IndexCorrupt
+from searchlab.errors import ClusterError, ClusterTimeout, IndexCorrupt
 from searchlab.judgments.judgment_store import judgments_file
 from searchlab.records import Document
 from searchlab.retrieval import results
@@ -137,3 +137,16 @@ def test_too_many_open_files_are_a_temporary_error(client, monkeypatch):
     found = client.get("/api/search", params={"q": "alpha"})
     assert (found.status_code, found.headers["retry-after"]) == (503, "1")
     assert "/some/where" not in found.text
+
+
+@pytest.mark.parametrize(("kind", "status"), [(ClusterError, 503), (ClusterTimeout, 504)])
+def test_a_lost_cluster_is_an_error_that_names_no_machine(client, app_state, monkeypatch, kind, status):
+    def fail(*arguments, **options):
+        raise kind("cluster tcp://10.0.0.1:8786: the scheduler is lost")
+
+    monkeypatch.setattr(app_state.indexes.get().engine, "find_best", fail, raising=False)
+    for path in ("/api/search", "/"):
+        answer = client.get(path, params={"q": "alpha"})
+        assert answer.status_code == status
+        assert "the workers that search this index" in answer.text
+        assert "10.0.0.1" not in answer.text

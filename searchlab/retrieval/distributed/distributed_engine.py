@@ -57,6 +57,8 @@ class DistributedEngine(SearchEngine):
     ClusterTimeout.
     """
 
+    is_distributed = True
+
     def __init__(self, engine: SearchEngine, cluster: Cluster, seconds: float | None = None) -> None:
         vars(self).update(vars(engine))
         self._batches = RequestBatches(cluster, engine, seconds)

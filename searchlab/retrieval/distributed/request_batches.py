@@ -1,12 +1,13 @@
 """Requests to the workers of a cluster, sent together: those of many threads travel in one task for each worker.
 
 A task takes some milliseconds on its way, whatever it does. While one batch is on its way, the requests that are made
-meanwhile gather for the next. Dask runs a task again whose worker is lost; a request is answered by all shards, or it
-is an error.
+meanwhile gather for the next. Dask runs a task again whose worker is lost, on another one, but not on one that comes
+when there was none: such tasks are sent again. A request is answered by all shards, or it is an error.
 """
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from collections import deque
@@ -26,6 +27,8 @@ MAX_BATCHES = 3
 MAX_REQUESTS = 64
 # How long the list of workers is used before it is asked for again.
 WORKERS_SECONDS = 1.0
+# How long tasks may take before they are sent again, to workers that are there then; doubled each time.
+PATIENCE_SECONDS = 5.0
 
 Requests = Mapping[ShardGroup, ShardRequest]
 
@@ -41,8 +44,9 @@ class RequestBatches:
         self._waiting: deque[tuple[Requests, Future[list[Any]]]] = deque()
         self._senders = ThreadPoolExecutor(MAX_BATCHES, thread_name_prefix="searchlab-requests")
         self._lock = threading.Lock()
+        self._workers: tuple[str, ...] = ()
+        self._workers_until = 0.0
         self._groups: tuple[ShardGroup, ...] = ()
-        self._groups_until = 0.0
         self._n_whole = 0
 
     def close(self) -> None:
@@ -55,14 +59,20 @@ class RequestBatches:
     def groups(self) -> tuple[ShardGroup, ...]:
         """The shards of each worker, by the workers that are there now."""
         with self._lock:
-            if time.monotonic() >= self._groups_until:
-                workers = self._cluster.workers
-                # Without any worker, the requests wait for one to come.
-                self._groups = divide_shards(self._sizes, workers) if workers else self._groups
-                self._groups_until = time.monotonic() + WORKERS_SECONDS
+            before = self._workers
+            # Without any worker, the requests wait for one to come.
+            if (workers := self._find_workers()) and (workers != before or not self._groups):
+                self._groups = divide_shards(self._sizes, workers)
             if not self._groups:
                 raise ClusterError(f"cluster {self._cluster.address.text} has no worker")
             return self._groups
+
+    def _find_workers(self) -> tuple[str, ...]:
+        """The workers that are there, or were a moment ago."""
+        if time.monotonic() >= self._workers_until:
+            self._workers = self._cluster.workers
+            self._workers_until = time.monotonic() + WORKERS_SECONDS
+        return self._workers
 
     @property
     def whole(self) -> ShardGroup:
@@ -117,10 +127,25 @@ class RequestBatches:
             (self._engine, group.shards, [batch[number][group] for number, _ in asked])
             for group, asked in places.items()
         ]
-        workers = [group.worker for group in places]
         answers: list[list[Any]] = [[None] * len(requests) for requests in batch]
-        found = self._cluster.run(answer_requests, calls, workers=workers, seconds=self._seconds)
+        found = self._run(calls, [group.worker for group in places])
         for asked, of_group in zip(places.values(), found, strict=True):
             for (number, place), answer in zip(asked, of_group, strict=True):
                 answers[number][place] = answer
         return answers
+
+    def _run(self, calls: list[tuple[Any, ...]], workers: list[str]) -> list[list[Any]]:
+        """The results of tasks, which are sent again if they take long."""
+        deadline = time.monotonic() + (math.inf if self._seconds is None else self._seconds)
+        patience = PATIENCE_SECONDS
+        while True:
+            with self._lock:
+                there = self._find_workers()
+            preferred = [worker if worker in there else None for worker in workers]
+            left = deadline - time.monotonic()
+            try:
+                return self._cluster.run(answer_requests, calls, workers=preferred, seconds=min(patience, left))
+            except ClusterTimeout:
+                if patience >= left:
+                    raise
+                patience *= 2

@@ -46,5 +46,5 @@ def delete_upload(state: RequestState, *, name: str) -> dict[str, Any]:
 
 def _uploads(state: RequestState) -> Uploads:
     if state.uploads is None:
-        raise NotFound("this server takes no uploads, expected one that was started with `searchlab serve`")
+        raise NotFound("this server takes no uploads, expected `searchlab serve` without a cluster")
     return state.uploads

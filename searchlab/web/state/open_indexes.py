@@ -12,14 +12,16 @@ import logging
 import os
 import threading
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
+from searchlab.cluster.cluster import Cluster
 from searchlab.errors import SearchlabError, SettingError
 from searchlab.features.latent_semantics.space_record import FOLDER as SPACE
 from searchlab.indexing.storage.layout import MANIFEST
 from searchlab.rankers.model_store.default_ranker import default_ranker_file
 from searchlab.rankers.model_store.model_files import list_model_files, models_folder, trained_model_file
+from searchlab.retrieval.distributed.distributed_engine import DistributedEngine
 from searchlab.retrieval.engine import SearchEngine
 from searchlab.retrieval.query.synonyms import Synonyms
 from searchlab.topic_models.topic_model_files import FOLDER as TOPICS
@@ -34,6 +36,7 @@ VERIFY_PAUSE_SECONDS = 0.002
 
 # Modification time, size and inode: a file that has changed has another stamp.
 FileStamp = tuple[int, int, int]
+OpenEngine = Callable[[Path], SearchEngine]
 
 log = logging.getLogger(__name__)
 
@@ -42,10 +45,10 @@ class _WatchedIndex:
     """The folder of one index, and its latest state."""
 
     def __init__(
-        self, folder: Path, models: Mapping[str, Path], retired: RetiredStates, synonyms: Synonyms | None
+        self, folder: Path, models: Mapping[str, Path], retired: RetiredStates, open_engine: OpenEngine
     ) -> None:
         self.folder = folder
-        self._synonyms = synonyms
+        self._open_engine = open_engine
         self._shared_models = models
         beside = (trained_model_file(folder), default_ranker_file(folder))
         watched = (folder / MANIFEST, *beside, folder / TOPICS, folder / SPACE, *models.values())
@@ -101,7 +104,7 @@ class _WatchedIndex:
         if previous is not None and self._stamps[0] == stamps[0] and not self._problem:
             return OpenIndex(self.folder, models, previous.engine)
         try:
-            opened = OpenIndex(self.folder, models, _warm_up(SearchEngine(self.folder, synonyms=self._synonyms)))
+            opened = OpenIndex(self.folder, models, self._open_engine(self.folder))
         except (SearchlabError, OSError) as error:
             if previous is None:
                 raise
@@ -111,13 +114,34 @@ class _WatchedIndex:
             self._retry_at = time.monotonic() + RETRY_SECONDS
             return previous if self._stamps == stamps else OpenIndex(self.folder, models, previous.engine)
         self._problem = ""
-        threading.Thread(target=_verify, args=(opened.engine,), name="verify", daemon=True).start()
+        if not opened.engine.is_distributed:  # one that is may be too large to be read by this machine
+            threading.Thread(target=_verify, args=(opened.engine,), name="verify", daemon=True).start()
         return opened
 
 
-def _warm_up(engine: SearchEngine) -> SearchEngine:
-    """Search for a word of each shard, so that values computed lazily are there before the first request."""
-    for shard in engine.snapshot.shards:
+def local_engines(synonyms: Synonyms | None = None) -> OpenEngine:
+    """What opens engines that search in this process."""
+    return lambda folder: _warm_up(SearchEngine(folder, synonyms=synonyms))
+
+
+def distributed_engines(cluster: Cluster, seconds: float, synonyms: Synonyms | None = None) -> OpenEngine:
+    """What opens engines whose shards are searched by the workers of a cluster, which must answer within `seconds`."""
+
+    def open_engine(folder: Path) -> SearchEngine:
+        cluster.check_sources([folder])
+        engine = SearchEngine(folder, synonyms=synonyms)
+        # Workers take their time to open their shards first.
+        patient = DistributedEngine(engine, cluster)
+        _warm_up(patient, n_shards=1)
+        patient.end_requests()
+        return DistributedEngine(engine, cluster, seconds)
+
+    return open_engine
+
+
+def _warm_up(engine: SearchEngine, n_shards: int | None = None) -> SearchEngine:
+    """Search for a word of some shards, by default of each, so that values computed lazily are there for requests."""
+    for shard in engine.snapshot.shards[:n_shards]:
         words = shard.columns.words
         if len(words):
             _ = engine.search(words[len(words) // 2], k=1)[:1]
@@ -151,11 +175,14 @@ def _stamps_within(folder: str) -> tuple[FileStamp | None, ...]:
 
 
 class OpenIndexes:
-    """The indexes that are served, by name; `models` are files offered for all of them, `synonyms` for all queries."""
+    """The indexes that are served, by name; `models` are files offered for all of them."""
 
-    def __init__(self, folders: Sequence[Path], models: Iterable[Path] = (), synonyms: Synonyms | None = None) -> None:
+    def __init__(
+        self, folders: Sequence[Path], models: Iterable[Path] = (), open_engine: OpenEngine | None = None
+    ) -> None:
+        """`open_engine` opens the engine of an index, by default one that searches in this process."""
         self._shared_models = {path.name.removesuffix(".json").removesuffix(".model"): path for path in models}
-        self._synonyms = synonyms
+        self._open_engine = open_engine or local_engines()
         self._retired = RetiredStates()
         self._watched: dict[str, _WatchedIndex] = {}
         for folder in folders:
@@ -167,7 +194,7 @@ class OpenIndexes:
         """Serve one more index."""
         known = self._watched.get(folder.name)
         if known is None:
-            watched = _WatchedIndex(folder, self._shared_models, self._retired, self._synonyms)
+            watched = _WatchedIndex(folder, self._shared_models, self._retired, self._open_engine)
             # A new dict: other threads may be reading the present one.
             self._watched = {**self._watched, folder.name: watched}
         elif known.folder != folder:

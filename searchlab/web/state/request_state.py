@@ -64,11 +64,12 @@ class RequestState:
         return self._app_state.reports
 
     def take_open_index(self) -> bool:
-        """Take the index now if that needs no opening, which could take long; returns whether it was taken."""
+        """Take the index now if it is open, and searched by this process: all else could take long. Whether it was."""
         index = self._app_state.indexes.current(self._index_name)
-        if index is not None:
-            self._taken[self._key(self._index_name)] = index
-        return index is not None
+        if index is None or index.engine.is_distributed:
+            return False
+        self._taken[self._key(self._index_name)] = index
+        return True
 
     def remember_query(self, query: str) -> None:
         """Record a query for suggestions, in the background."""

@@ -142,6 +142,32 @@ def test_without_an_answer_in_time_it_is_an_error(engine, inline_cluster, monkey
         DistributedEngine(engine, inline_cluster(2), seconds=0.01).search("wing")
 
 
+def test_tasks_that_take_long_are_sent_again_to_workers_that_are_there(engine, inline_cluster, monkeypatch):
+    monkeypatch.setattr(request_batches, "WORKERS_SECONDS", 0.0)
+    cluster = inline_cluster(2)
+    distributed = DistributedEngine(engine, cluster)
+    expected = engine.search("wing drag")
+    assert_equal_hits(distributed.search("wing drag"), expected)
+    gone, *cluster.workers = cluster.workers
+    cluster.n_silent = 2
+    cluster.seconds.clear()
+    assert_equal_hits(distributed.search("wing drag"), expected)
+    assert cluster.seconds[:3] == [5.0, 10.0, 20.0]
+    cluster.workers = []
+    assert_equal_hits(distributed.search("wing drag"), expected)  # whichever worker comes may answer
+    assert cluster.called[-1][0] is None
+    assert gone not in {worker for worker, _ in cluster.called[-4:]}
+
+
+def test_the_deadline_bounds_all_attempts(engine, inline_cluster):
+    cluster = inline_cluster(2)
+    cluster.n_silent = 1
+    with pytest.raises(ClusterTimeout):
+        DistributedEngine(engine, cluster, seconds=3.0).search("wing")
+    assert len(cluster.seconds) == 1
+    assert cluster.seconds[0] <= 3.0
+
+
 def test_no_worker_and_no_more_requests_are_errors(engine, inline_cluster):
     with pytest.raises(ClusterError, match="has no worker"):
         DistributedEngine(engine, inline_cluster(0)).search("wing")

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from searchlab.cli.app import app
-from searchlab.cli.options import choose_index
+from searchlab.cli.options import ClusterOption, choose_index, open_cluster
 from searchlab.cli.search_options import SynonymsOption
 from searchlab.errors import SettingError, SourceError
 
@@ -55,6 +55,11 @@ def serve_command(
         str,
         typer.Option("--uploads", metavar="FOLDER", help="The folder for documents that are uploaded in the page"),
     ] = UPLOADS,
+    cluster: ClusterOption = None,
+    deadline: Annotated[
+        float,
+        typer.Option("--deadline", metavar="SECONDS", help="How long the workers of a cluster may take to answer"),
+    ] = 10.0,
 ) -> None:
     """Serve the search page, and the same as JSON under /api.
 
@@ -65,6 +70,8 @@ def serve_command(
     for file in models:
         if not file.is_file():
             raise SourceError(file, "no such file")
+    if not deadline > 0:
+        raise SettingError(f"--deadline is {deadline:g}, expected a number of seconds above 0")
     if reports is not None and not Path(reports).is_dir():
         raise SettingError(f"--reports {reports}: no such folder")
     from searchlab.blas_threads import use_blas_threads
@@ -72,18 +79,22 @@ def serve_command(
     from searchlab.retrieval.query.synonyms import Synonyms
     from searchlab.web.server import serve
     from searchlab.web.state.app_state import AppState
-    from searchlab.web.state.open_indexes import OpenIndexes
+    from searchlab.web.state.open_indexes import OpenIndexes, distributed_engines, local_engines
     from searchlab.web.uploads.upload_store import Uploads
 
-    indexes = OpenIndexes(folders, models, Synonyms.given(synonyms))
-    for name in indexes.names:
-        indexes.get(name)  # a damaged index is reported now, not to the first visitor
-    for file in models:
-        load_bundle(file)
-    taken = Uploads(Path(uploads), indexes.folder().parent)
-    state = AppState(indexes, reports_folder=Path(reports or RESULTS), uploads=taken)
-    for name in indexes.names:
-        state.judgments(name).verify()
-    # Requests multiply small matrices, several at a time: threads of one would wait for those of another.
-    with use_blas_threads(1):
-        serve(state, host, port, token or ())
+    given = Synonyms.given(synonyms)
+    with open_cluster(cluster) as connected:
+        open_engine = local_engines(given) if connected is None else distributed_engines(connected, deadline, given)
+        indexes = OpenIndexes(folders, models, open_engine)
+        for name in indexes.names:
+            indexes.get(name)  # damage is reported now, not to the first visitor
+        for file in models:
+            load_bundle(file)
+        # What is uploaded is indexed and searched by this machine.
+        taken = None if connected is not None else Uploads(Path(uploads), indexes.folder().parent)
+        state = AppState(indexes, reports_folder=Path(reports or RESULTS), uploads=taken)
+        for name in indexes.names:
+            state.judgments(name).verify()
+        # Requests multiply small matrices, several at a time: threads of one would wait for those of another.
+        with use_blas_threads(1):
+            serve(state, host, port, token or ())

@@ -85,6 +85,9 @@ def start_training(
 ) -> dict[str, Any]:
     """Train a model on the judgments of a topic set, in the background."""
     index = state.index
+    if index.engine.is_distributed:
+        trains = f"`searchlab train -i {index.name} --cluster ADDRESS` does"
+        raise HttpError(409, f"this server searches on a cluster, and does not train; {trains}")
     _ = topics_of_set(state, topic_set)
     topics, qrels = useful_judgments(state, topic_set)
     advice = advise_before(len(topics), sum(map(len, qrels.values())))

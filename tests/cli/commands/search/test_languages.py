@@ -6,7 +6,7 @@ import pytest
 
 import searchlab
 from searchlab.retrieval.query.synonyms import Synonyms
-from searchlab.web.state.open_indexes import OpenIndexes
+from searchlab.web.state.open_indexes import OpenIndexes, local_engines
 
 DOCUMENTS = [
     {
@@ -70,7 +70,7 @@ def test_the_language_of_an_index_is_refused_with_one_line(mixed, run_cli):
 
 
 def test_a_server_has_synonyms(mixed):
-    served = OpenIndexes([mixed / "indexes" / "mixed"], (), Synonyms.given("synonyms.txt")).get()
+    served = OpenIndexes([mixed / "indexes" / "mixed"], (), local_engines(Synonyms.given("synonyms.txt"))).get()
     assert sorted(served.engine.search("krankenhaus").docnos) == ["de", "en"]
     assert served.engine.snapshot.manifest.settings.language == "english,german"
 

@@ -16,9 +16,9 @@ from pathlib import Path
 from searchlab.retrieval.query.synonyms import Synonyms
 from searchlab.web.state.app_state import AppState
 from searchlab.web.server import serve
-from searchlab.web.state.open_indexes import OpenIndexes
+from searchlab.web.state.open_indexes import OpenIndexes, local_engines
 synonyms = Synonyms.given([["mice", "rodents"]])
-serve(AppState(OpenIndexes([Path(sys.argv[1])], synonyms=synonyms)), port=0)
+serve(AppState(OpenIndexes([Path(sys.argv[1])], (), local_engines(synonyms))), port=0)
 """
 BIDI = "\u202eLymphoma \u2067of mice"
 DOCUMENTS = [
