@@ -19,6 +19,7 @@ from report import LIMITS
 import searchlab
 from searchlab.retrieval.expansion import RM3
 from searchlab.retrieval.results import Query
+from searchlab.scorers.execution.posting_cache import WINDOW_SIZE
 from searchlab.scorers.gains import gain
 from searchlab.scorers.registry import make_scorer
 
@@ -82,13 +83,15 @@ def score_all(postings, norms, query, sums):  # type: ignore[no-untyped-def]
     n_matching = 0
     for t in range(len(query.spans)):
         weight, factor = query.numbers[t, 0], query.numbers[t, 1]
-        for p in range(query.spans[t, 0], query.spans[t, 1]):
-            doc = postings.docs[p]
-            if sums[doc] == -np.inf:
-                sums[doc] = 0.0
-                n_matching += 1
-            norm = norms.norm_table[norms.norm_codes[doc]]
-            sums[doc] += _gain(query.shape, np.float64(postings.tfs[p]), weight, factor, norm, query.shift)
+        windows = postings.windows[query.spans[t, 3]]
+        for window in range(len(windows) - 1):
+            for p in range(windows[window], windows[window + 1]):
+                doc = window * WINDOW_SIZE + postings.docs[p]
+                if sums[doc] == -np.inf:
+                    sums[doc] = 0.0
+                    n_matching += 1
+                norm = norms.norm_table[norms.norm_codes[doc]]
+                sums[doc] += _gain(query.shape, np.float64(postings.tfs[p]), weight, factor, norm, query.shift)
     for doc in range(len(sums)):
         if sums[doc] != -np.inf:
             sums[doc] += query.background
