@@ -8,7 +8,8 @@ from searchlab import Cluster
 
 
 def kill_worker(cluster: Cluster) -> int:
-    """Kill a worker, and wait for its end; its nanny starts another."""
+    """Kill a worker, and wait for its end; its nanny starts another. Two must be there first, so that one is left."""
+    cluster.client.wait_for_workers(2, timeout=60)
     process: int = min(cluster.client.run(os.getpid).values())
     os.kill(process, signal.SIGKILL)
     wait_for_end(process)

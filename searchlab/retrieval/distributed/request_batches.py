@@ -143,6 +143,8 @@ class RequestBatches:
                 there = self._find_workers()
             preferred = [worker if worker in there else None for worker in workers]
             left = deadline - time.monotonic()
+            if left <= 0:  # the requests have waited for others
+                raise ClusterTimeout(f"cluster {self._cluster.address.text}: no worker was free in time")
             try:
                 return self._cluster.run(answer_requests, calls, workers=preferred, seconds=min(patience, left))
             except ClusterTimeout:

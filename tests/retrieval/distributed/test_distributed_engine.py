@@ -168,6 +168,13 @@ def test_the_deadline_bounds_all_attempts(engine, inline_cluster):
     assert cluster.seconds[0] <= 3.0
 
 
+def test_a_deadline_that_has_passed_before_a_worker_was_free_asks_none(engine, inline_cluster):
+    cluster = inline_cluster(2)
+    with pytest.raises(ClusterTimeout):
+        DistributedEngine(engine, cluster, seconds=1e-9).search("wing")
+    assert cluster.seconds == []
+
+
 def test_no_worker_and_no_more_requests_are_errors(engine, inline_cluster):
     with pytest.raises(ClusterError, match="has no worker"):
         DistributedEngine(engine, inline_cluster(0)).search("wing")
