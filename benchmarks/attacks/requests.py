@@ -132,7 +132,7 @@ def run(home: Path, n_requests: int, seed: int, n_connections: int) -> RequestsR
     """Serve a small index, attack the server, and look at what is left."""
     folder = home / "attacked"
     make_index(folder)
-    command = searchlab_command("serve", "-i", folder, "--port", "0")
+    command = searchlab_command("serve", "-i", folder, "--port", "0", "--uploads", home / "uploads")
     with (home / "errors").open("w+") as errors, served("searchlab", command, errors=errors) as server:
         result = attack_server(server, n_requests, seed, n_connections)
         errors.seek(0)

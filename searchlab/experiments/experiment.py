@@ -27,7 +27,7 @@ from searchlab.experiments.experiment_results import (
     write_experiment_manifest,
     write_runs,
 )
-from searchlab.experiments.inputs import open_inputs
+from searchlab.experiments.inputs import ExperimentInputs, open_inputs
 from searchlab.experiments.plan import ExperimentPlan
 from searchlab.experiments.runner import combine_features, run_systems
 from searchlab.features.prerequisites import build_prerequisites
@@ -47,6 +47,7 @@ def run_experiment(
     plan: ExperimentPlan,
     *,
     output: str | Path | None = None,
+    inputs: ExperimentInputs | None = None,
     n_jobs: int | None = None,
     cluster: Cluster | str | None = None,
     fresh: bool = False,
@@ -54,13 +55,14 @@ def run_experiment(
 ) -> FinishedExperiment:
     """Run a plan unless its results exist; earlier intermediate results are reused, but not with `fresh`.
 
+    The `inputs` are by default those that the plan names.
     Rankers are trained by `n_jobs` processes, or with topics, features and folds as tasks of a `cluster`.
     """
     began = time.perf_counter()
     started = datetime.now(UTC)
     folder = plan.output if output is None else Path(output)
     require_results_folder(folder, FOLDER)
-    inputs = open_inputs(plan, progress)
+    inputs = inputs or open_inputs(plan, progress)
     if plan.rankers:
         build_prerequisites(inputs.engine, combine_features(plan.rankers), progress)
     key = fingerprint(plan.to_json(), inputs.fingerprints())

@@ -155,6 +155,7 @@ def make_experiment_manifest(
         "fingerprints": inputs.fingerprints(),
         "index": {"name": inputs.engine.snapshot.folder.name, "n_docs": inputs.engine.snapshot.n_docs},
         "n_topics": len(inputs.topics),
+        "topics": {topic.qid: topic.text for topic in inputs.topics},
         "n_skipped_topics": inputs.n_skipped,
         "folds": [list(fold) for fold in inputs.folds],
         "times": dict(times),

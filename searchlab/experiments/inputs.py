@@ -6,6 +6,7 @@ Each has a fingerprint, so that results record what they were computed from.
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -65,7 +66,13 @@ def open_inputs(plan: ExperimentPlan, progress: Progress = no_progress) -> Exper
     folder = find_index(plan, progress)
     engine = SearchEngine(folder)
     topics_file, qrels_file = _find_files(plan, folder)
-    topics, qrels = read_topics(topics_file), read_qrels(qrels_file)
+    return make_inputs(engine, read_topics(topics_file), read_qrels(qrels_file), plan)
+
+
+def make_inputs(
+    engine: SearchEngine, topics: Sequence[Topic], qrels: Judgments, plan: ExperimentPlan
+) -> ExperimentInputs:
+    """The inputs of an experiment: the topics with a relevant document, their judgments, and the folds of the plan."""
     useful = useful_topics(topics, qrels)
     useful_qrels = {topic.qid: dict(qrels[topic.qid]) for topic in useful}
     try:

@@ -152,11 +152,17 @@ def make_system(
             raise unknown_name("model", wanted, openers) if openers else SettingError(f"there is no model {wanted!r}")
         reranker = openers[wanted]()
         return ModelSystem(name, reranker.pipeline(), reranker.bundle.label)
+    scorer, settings, expanded = scorer_settings(name)
+    pipeline = Pipeline(engine, make_scorer(scorer, settings), expansion=RM3() if expanded else None)
+    return ScorerSystem(name, pipeline)
+
+
+def scorer_settings(name: str) -> tuple[str, dict[str, str], bool]:
+    """The scorer of a system's name, its settings, and whether the query is expanded: bm25:k1=0.9+rm3."""
     bare = name.removesuffix(EXPANDED)
     scorer, colon, text = bare.partition(":")
     settings = dict(_parse_setting(part) for part in text.split(",")) if colon else {}
-    pipeline = Pipeline(engine, make_scorer(scorer, settings), expansion=RM3() if bare != name else None)
-    return ScorerSystem(name, pipeline)
+    return scorer, settings, bare != name
 
 
 def _parse_setting(text: str) -> tuple[str, str]:

@@ -7,36 +7,39 @@ from __future__ import annotations
 
 import json
 import mimetypes
-from collections.abc import Awaitable, Callable, Hashable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Hashable, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from hashlib import sha256
 from typing import Any
-from urllib.parse import quote, unquote
+from urllib.parse import parse_qs, quote, unquote, urlsplit
 
 from starlette.requests import Request
 from starlette.responses import Response
 
+from searchlab.experiments.stored_results import FIGURES
 from searchlab.web.api.endpoint import Endpoint
 from searchlab.web.api.openapi import describe_api
 from searchlab.web.api.parameters import INDEX, JUDGE, OFF, SYNONYMS, Parameter, field_at_fault, parse_body, parse_texts
 from searchlab.web.http_errors import HttpError, NotFound
 from searchlab.web.jobs.thread_pools import SLOW, WRITE, ThreadPools, choose_pool
-from searchlab.web.middleware.auth import AUTH_SCOPE_KEY
+from searchlab.web.middleware.auth import AUTH_SCOPE_KEY, local_url
 from searchlab.web.middleware.csrf import csrf_token
 from searchlab.web.middleware.request_body import ClientDisconnected, form_fields
 from searchlab.web.middleware.request_context import SCOPE_KEY
-from searchlab.web.pages.page import BrowserSession, Form, Page
+from searchlab.web.pages.page import BrowserSession, Form, FormProblem, Page
 from searchlab.web.pages.plain_words import plain_system
 from searchlab.web.pages.rendering import WEB_FOLDER, render
 from searchlab.web.pages.workflow import describe_workflow
 from searchlab.web.responses import base_context, encode_json, error_page, json_error, log_error, redirect
-from searchlab.web.state.app_state import AppState
+from searchlab.web.state.app_state import REPORT, AppState
 from searchlab.web.state.open_index import OpenIndex
 from searchlab.web.state.request_state import RequestState
 from searchlab.web.uploads.file_receiving import received_file
 
 # The judge of a browser that has given no name, where there is no login.
 DEFAULT_JUDGE = "me"
+# Errors that a form shows: mistakes in it, and what is not there or not possible now.
+SHOWN_IN_FORMS = (400, 404, 409)
 JUDGE_COOKIE = "judge"
 JUDGE_COOKIE_SECONDS = 365 * 24 * 3600
 # Reports contain their styles, and no scripts.
@@ -83,52 +86,109 @@ def api_handler(app_state: AppState, pools: ThreadPools, endpoint: Endpoint) -> 
 
 
 def page_handler(app_state: AppState, pools: ThreadPools, page: Page) -> Handler:
-    """Renders a page."""
+    """Renders a page; a parameter that is wrong is left out, and the page says what is wrong with it."""
 
     async def respond(request: Request) -> Response:
-        session = read_session(request)
-
-        def make_page(state: RequestState, parsed: dict[str, Any], values: dict[str, Any]) -> str:
-            index = state.index
-            if "system" in parsed and not request.query_params.get("system"):
-                parsed, values = (each | {"system": index.default_system} for each in (parsed, values))
-            context = base_context(index, state.index_names, session, page.menu, parsed)
-            context["systems"] = index.cached("systems in words", lambda: _systems_in_words(index))
-            context["workflow"] = describe_workflow(state, parsed.get("topic_set") or "")
-            return render(page.template, context | page.make_context(state, session, values))
-
+        session, texts = read_session(request), _group(request.query_params.multi_items())
         try:
-            texts = _group(request.query_params.multi_items())
-            parsed = page.prepare(parse_texts(page.parameters, texts, strict=False))
-            state, index, values = _take_state(app_state, parsed)
-            pool = choose_pool(values, heavy=page.heavy, slow=page.slow)
-            kind = _kind_of_work(page, index, values) if page.brief and state.take_open_index() else None
-            html = await pools.run(lambda: make_page(state, parsed, values), pool, kind)
+            html, problem = await _render_page(app_state, pools, page, session, texts)
         except Exception as error:
             return error_page(app_state, session, log_error(app_state, error, request), request.query_params)
-        return Response(html, media_type="text/html")
+        return Response(html, 200 if problem is None else 400, media_type="text/html")
 
     return respond
 
 
-def form_handler(app_state: AppState, pools: ThreadPools, form: Form) -> Handler:
-    """Handles a form, and redirects to the next page."""
+def form_handler(app_state: AppState, pools: ThreadPools, form: Form, pages: Mapping[str, Page]) -> Handler:
+    """Handles a form, and redirects to the next page; after a mistake its page is shown again, with all entries."""
 
     async def respond(request: Request) -> Response:
         session, fields = read_session(request), form_fields(request)
+        entries = _group(fields.multi_items())
 
         def handle() -> str | None:
-            parsed = parse_texts(form.parameters, _group(fields.multi_items()), strict=False)
+            parsed = parse_texts(form.parameters, entries, strict=False)
             state, _, values = _take_state(app_state, parsed)
             return form.handler(state, session, values)
 
         try:
             url = await pools.run(handle, SLOW if form.slow else WRITE)
         except Exception as error:
-            return error_page(app_state, session, log_error(app_state, error, request), fields)
+            http_error = log_error(app_state, error, request)
+            problem = FormProblem(form.path, http_error.field or form.field, http_error.message, entries)
+            shown = await _show_again(app_state, pools, pages, session, problem, http_error)
+            return shown or error_page(app_state, session, http_error, fields)
         return redirect(fields.get("back", "/") if url is None else url)
 
     return respond
+
+
+async def _show_again(
+    app_state: AppState,
+    pools: ThreadPools,
+    pages: Mapping[str, Page],
+    session: BrowserSession,
+    problem: FormProblem,
+    error: HttpError,
+) -> Response | None:
+    """The page of a form after a mistake of the user; None if there is no such page, or the mistake is another's."""
+    back = urlsplit(local_url(problem.entries.get("back", [""])[0]).decode("latin-1"))
+    page = pages.get(back.path)
+    if page is None or error.status not in SHOWN_IN_FORMS:
+        return None
+    names = {parameter.name for parameter in page.parameters}
+    texts = {name: values for name, values in parse_qs(back.query).items() if name in names}
+    texts |= {name: list(problem.entries[name]) for name in (INDEX.name, "topic_set") if problem.entries.get(name)}
+    try:
+        html, _ = await _render_page(app_state, pools, page, session, texts, problem)
+    except Exception:
+        return None  # the page cannot be shown either: the error is reported without it
+    return Response(html, error.status, media_type="text/html")
+
+
+async def _render_page(
+    app_state: AppState,
+    pools: ThreadPools,
+    page: Page,
+    session: BrowserSession,
+    texts: Mapping[str, Sequence[str]],
+    problem: FormProblem | None = None,
+) -> tuple[str, FormProblem | None]:
+    """A page without those parameters that are wrong; the problem is the given one, or that of the first of them."""
+    while True:
+        try:
+            return await _render_now(app_state, pools, page, session, texts, problem), problem
+        except HttpError as error:
+            if error.status != 400 or error.field not in texts:
+                raise
+            problem = problem or FormProblem(page.path, error.field, error.message, texts)
+            texts = {name: values for name, values in texts.items() if name != error.field}
+
+
+async def _render_now(
+    app_state: AppState,
+    pools: ThreadPools,
+    page: Page,
+    session: BrowserSession,
+    texts: Mapping[str, Sequence[str]],
+    problem: FormProblem | None,
+) -> str:
+    parsed = page.prepare(parse_texts(page.parameters, texts, strict=False))
+    state, index, values = _take_state(app_state, parsed)
+
+    def work() -> str:
+        shown, given = parsed, values
+        if "system" in shown and not any(texts.get("system", ())):
+            shown, given = (each | {"system": state.index.default_system} for each in (shown, given))
+        context = base_context(state.index, state.index_names, session, page.menu, shown)
+        context["systems"] = state.index.cached("systems in words", lambda: _systems_in_words(state.index))
+        context["workflow"] = describe_workflow(state, shown.get("topic_set") or "")
+        context["problem_of_form"] = problem
+        return render(page.template, context | page.make_context(state, session, given))
+
+    pool = choose_pool(values, heavy=page.heavy, slow=page.slow)
+    kind = _kind_of_work(page, index, values) if page.brief and state.take_open_index() else None
+    return await pools.run(work, pool, kind)
 
 
 def _systems_in_words(index: OpenIndex) -> list[dict[str, str]]:
@@ -176,25 +236,43 @@ def judge_name_handler(app_state: AppState) -> Handler:
 
 
 def report_handler(app_state: AppState, pools: ThreadPools) -> Handler:
-    """Serves the reports of experiments, by the names found in the folder of reports."""
-
-    def read(name: str) -> bytes:
-        path = app_state.reports.get(name)
-        if path is None:
-            raise NotFound(f"there is no report {name[:60]!r}")
-        try:
-            return path.read_bytes()
-        except OSError as error:
-            raise NotFound(f"the report {name[:60]!r} cannot be read ({error.strerror})") from None
+    """Serves the reports of experiments, by the names found in the folders of reports."""
 
     async def respond(request: Request) -> Response:
         try:
-            report = await pools.run(lambda: read(request.path_params["name"]))
+            report = await pools.run(lambda: _read_result(app_state, request.path_params["name"]))
         except Exception as error:
             return error_page(app_state, read_session(request), log_error(app_state, error, request))
         return Response(report, media_type="text/html", headers={"content-security-policy": REPORT_POLICY})
 
     return respond
+
+
+def figure_handler(app_state: AppState, pools: ThreadPools) -> Handler:
+    """Serves the figures of experiments, which have their styles, and no scripts."""
+
+    async def respond(request: Request) -> Response:
+        name, figure = (request.query_params.get(key, "") for key in ("name", "figure"))
+        try:
+            if figure not in FIGURES:
+                raise NotFound(f"there is no figure {figure[:60]!r}")
+            drawing = await pools.run(lambda: _read_result(app_state, name, f"{figure}.svg"))
+        except Exception as error:
+            return error_page(app_state, read_session(request), log_error(app_state, error, request))
+        return Response(drawing, media_type="image/svg+xml", headers={"content-security-policy": REPORT_POLICY})
+
+    return respond
+
+
+def _read_result(app_state: AppState, name: str, file: str = REPORT) -> bytes:
+    """A file of the results of an experiment, by default its report."""
+    path = app_state.reports.get(name)
+    if path is None:
+        raise NotFound(f"there is no report {name[:60]!r}")
+    try:
+        return path.with_name(file).read_bytes()
+    except OSError as error:
+        raise NotFound(f"the report {name[:60]!r} cannot be read ({error.strerror})") from None
 
 
 def static_handler() -> Handler:

@@ -78,6 +78,7 @@ def base_context(
         "judge": session.judge,
         "judge_is_fixed": session.judge_is_fixed,
         "workflow": None,
+        "problem_of_form": None,
         "default_system": index.default_system,
         "url": Links(url_state, index.default_system),
     }

@@ -8,6 +8,13 @@ from pathlib import Path
 
 import pytest
 
+from searchlab.corpus.trec.qrels import read_qrels
+from searchlab.corpus.trec.topics import read_topics
+from searchlab.experiments.experiment import run_experiment
+from searchlab.experiments.inputs import make_inputs
+from searchlab.experiments.stored_results import experiments_folder
+from searchlab.experiments.system_plans import plan_systems
+from searchlab.retrieval.engine import SearchEngine
 from tests.colours import contrast
 
 SEARCHLAB = (sys.executable, "-c", "from searchlab.cli import main; main()")
@@ -26,6 +33,18 @@ def medical_once(tmp_path_factory) -> Path:
 def medical(medical_once, tmp_path_factory) -> Path:
     """A copy of the indexed collection for one module, which may write judgments beside it."""
     return shutil.copytree(medical_once, tmp_path_factory.mktemp("medical") / "medical")
+
+
+@pytest.fixture(scope="module")
+def experiment(medical) -> str:
+    """The name of an experiment on the collection, whose results lie beside the index."""
+    plan = plan_systems(
+        "Do titles help?", experiments_folder(medical) / "titles", ["bm25", "bm25f"], [], ["nDCG@10", "AP"]
+    )
+    with SearchEngine(medical) as engine:
+        inputs = make_inputs(engine, read_topics(MEDICAL / "topics.tsv"), read_qrels(MEDICAL / "qrels.txt"), plan)
+        run_experiment(plan, inputs=inputs, n_jobs=1)
+    return plan.output.name
 
 
 @pytest.fixture(scope="module")
@@ -214,3 +233,20 @@ def too_wide(browser):
         "  one => one.outerHTML.slice(0, 99));"
         "return document.documentElement.scrollWidth > width ? ['the page', ...out] : out"
     )
+
+
+@pytest.fixture
+def check_page(show, look, faint_words, shortcomings, too_wide):
+    """Check a page: names for all controls, headings in order, nothing wider than the screen, enough contrast."""
+
+    def checked(path):
+        show(path, width=320, scheme="dark")
+        assert shortcomings() == []
+        assert faint_words() == []
+        assert too_wide() == []
+        for width in (390, 768, 1280):
+            look(width)
+            assert too_wide() == []
+        assert faint_words() == []
+
+    return checked

@@ -1,42 +1,28 @@
-"""Training of one model in a separate process, so that no search waits for it.
+"""Training of one model in a separate process (`task_process.py`), so that no search waits for it.
 
-`python -m searchlab.web.jobs.training_process` reads one line of JSON from standard input, a `TrainingTask`, and writes
-lines of JSON to standard output:
-
-    {"stage": "searching", "done": 3, "total": 40}
-    {"result": {"means": …, "helps": …, "verdict": …, "advice": …, "n_topics": …, …}}   or   {"error": "one line"}
-
-The process runs with low priority. It ends when standard input is closed, which happens also when the server dies, for
-whatever reason. The model file appears when it is complete: a terminated process leaves nothing behind, and one that is
-already writing the model finishes it.
+The result of the process has `means`, `helps`, `verdict`, `advice`, `n_topics`, `former` and `version`. The model file
+appears when it is complete: a terminated process leaves nothing behind, and one that is already writing the model
+finishes it.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-import os
-import signal
-import sys
-import threading
-import time
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
-from searchlab.errors import SearchlabError
-from searchlab.extensions import load_extensions
 from searchlab.rankers.ranker_registry import SEARCH_RANKER
+from searchlab.web.jobs.job_journal import SETTINGS
+from searchlab.web.jobs.task_process import TaskProcess, run_task_process
 
 if TYPE_CHECKING:
     from searchlab.rankers.model_store.model_history import StoredModel
 
-# How far the process yields to others; the maximum is 19.
-NICENESS = 15
-# Progress within one stage is written at most this often.
-MIN_PROGRESS_SECONDS = 0.1
+# What is reported of a model that is trained.
+OUTCOME = ("advice", "verdict", "helps", "means", "n_topics", "former", "version")
 
 
 @dataclass(frozen=True)
@@ -61,6 +47,18 @@ class TrainingTask:
     def to_line(self) -> str:
         """The task as a line of JSON."""
         return json.dumps(asdict(self)) + "\n"
+
+    def settings(self) -> dict[str, Any]:
+        """What the journal needs to train the model again."""
+        return {name: getattr(self, name) for name in SETTINGS["training"]}
+
+    def describe(self) -> dict[str, Any]:
+        """What the task is about."""
+        return {name: getattr(self, name) for name in ("topic_set", "ranker", "recipe", "features")}
+
+    def describe_result(self, result: Mapping[str, Any]) -> dict[str, Any]:
+        """The outcome of cross-validation; None for all before the end."""
+        return {name: result.get(name) for name in OUTCOME}
 
     @classmethod
     def from_line(cls, line: str) -> Self:
@@ -116,69 +114,17 @@ def _outcome(bundle: Any) -> dict[str, Any]:
     return outcome | {"n_topics": trial.get("n_queries")}
 
 
-class ProgressWriter:
-    """Writes lines of JSON; lines of progress at most every `MIN_PROGRESS_SECONDS`."""
-
-    def __init__(self, output: IO[str]) -> None:
-        self._output = output
-        self._last_stage = ""
-        self._last_written = 0.0
-
-    def write(self, **line: Any) -> None:
-        """Write a line now."""
-        print(json.dumps(line), file=self._output, flush=True)
-
-    def progress(self, stage: str, done: int, total: int) -> None:
-        """Write the progress, unless the last line of the same stage is too recent."""
-        now = time.monotonic()
-        if stage == self._last_stage and done != total and now - self._last_written < MIN_PROGRESS_SECONDS:
-            return
-        self._last_stage, self._last_written = stage, now
-        self.write(stage=stage, done=done, total=total)
-
-
-def run_training_process() -> None:
-    """Train the task on standard input."""
-    # Ctrl-C reaches every process of the terminal; the server decides when this one ends.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    with suppress(OSError, AttributeError):  # Windows has no nice
-        os.nice(NICENESS)
-    output = os.fdopen(os.dup(sys.stdout.fileno()), "w", encoding="utf-8")
-    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # nothing else may write between the lines of JSON
-    line = sys.stdin.readline()
-    saving = threading.Lock()
-    threading.Thread(target=_exit_at_end_of_input, args=(saving,), daemon=True).start()
-    writer = ProgressWriter(output)
+def run_training(task: TrainingTask, process: TaskProcess) -> dict[str, Any]:
+    """Train a model, and store it once it is complete."""
 
     def save(bundle: Any) -> StoredModel:
         from searchlab.rankers.model_store.model_history import store_trained_model
 
-        # From here on the process must not be stopped: it would leave a file that is half written.
-        with saving:
-            signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        with process.uninterrupted():
             return store_trained_model(Path(task.output), bundle)
 
-    try:
-        load_extensions()
-        task = TrainingTask.from_line(line)
-        writer.write(result=train_model(task, writer.progress, save))
-    except BrokenPipeError:
-        return
-    except SearchlabError as error:
-        writer.write(error=" ".join(str(error).split()))
-    except MemoryError:
-        writer.write(error="out of memory: too many documents and features to train with")
-    except OSError as error:
-        writer.write(error=f"the model could not be trained or written ({error.strerror})")
-
-
-def _exit_at_end_of_input(saving: threading.Lock) -> None:
-    """Wait until the server closes standard input, then exit at once."""
-    while os.read(sys.stdin.fileno(), 4096):
-        continue
-    with saving:
-        os._exit(0)
+    return train_model(task, process.progress, save)
 
 
 if __name__ == "__main__":
-    run_training_process()
+    run_task_process(TrainingTask.from_line, run_training)

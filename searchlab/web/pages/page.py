@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -44,12 +44,39 @@ class Page:
 
 @dataclass(frozen=True)
 class Form:
-    """A form: `handler` gets its values and returns the URL of the next page; None for the page of the form."""
+    """A form: `handler` gets its values and returns the URL of the next page; None for the page of the form.
+
+    After a mistake the page of the form is shown again with all entries, and the message at the `field` that it is
+    about, if the error does not name another one.
+    """
 
     path: str
     handler: Callable[[RequestState, BrowserSession, dict[str, Any]], str | None]
     parameters: tuple[Parameter, ...] = ()
     slow: bool = False
+    field: str = ""
+
+
+@dataclass(frozen=True)
+class FormProblem:
+    """A mistake in the entries of the form that is sent to `form`: the field that it is in, and what is wrong."""
+
+    form: str
+    field: str
+    message: str
+    entries: Mapping[str, Sequence[str]]
+
+    def is_at(self, form: str, field: str) -> bool:
+        """Whether the mistake is in this field."""
+        return (self.form, self.field) == (form, field)
+
+    def entry(self, form: str, field: str, default: Any) -> Any:
+        """The entry of a field of the form with the mistake; the default for other forms."""
+        return self.entries.get(field, [""])[0] if self.form == form else default
+
+    def choices(self, form: str, field: str, default: Any) -> Any:
+        """The choices of a field of the form with the mistake; the default for other forms."""
+        return list(self.entries.get(field, [])) if self.form == form else default
 
 
 def page_url(state: RequestState, path: str, **values: Any) -> str:

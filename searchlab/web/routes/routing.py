@@ -10,6 +10,7 @@ from starlette.routing import Route
 from searchlab.web.api.parameters import INDEX
 from searchlab.web.handlers import (
     api_handler,
+    figure_handler,
     form_handler,
     judge_name_handler,
     openapi_handler,
@@ -36,7 +37,7 @@ PAGES = (
     *measuring_routes.PAGES,
     Page("/api-reference", "api_reference.html", "", api_page(lambda: ENDPOINTS), (INDEX,)),
 )
-FORMS = (*search_routes.FORMS, *judging_routes.FORMS, *training_routes.FORMS)
+FORMS = (*search_routes.FORMS, *judging_routes.FORMS, *training_routes.FORMS, *measuring_routes.FORMS)
 
 
 def make_routes(app_state: AppState, pools: ThreadPools) -> list[Route]:
@@ -45,14 +46,16 @@ def make_routes(app_state: AppState, pools: ThreadPools) -> list[Route]:
         Route(endpoint.path, api_handler(app_state, pools, endpoint), methods=[endpoint.method])
         for endpoint in ENDPOINTS
     ]
+    pages_by_path = {page.path: page for page in PAGES}
     pages = [Route(page.path, page_handler(app_state, pools, page), methods=["GET"]) for page in PAGES]
-    forms = [Route(form.path, form_handler(app_state, pools, form), methods=["POST"]) for form in FORMS]
+    forms = [Route(form.path, form_handler(app_state, pools, form, pages_by_path), methods=["POST"]) for form in FORMS]
     return [
         *endpoints,
         *pages,
         *forms,
         Route("/name", judge_name_handler(app_state), methods=["POST"]),
         Route("/report/{name}/", report_handler(app_state, pools), methods=["GET"]),
+        Route("/experiment/figure", figure_handler(app_state, pools), methods=["GET"]),
         Route("/static/{name}", static_handler(), methods=["GET"]),
         Route("/api/openapi.json", openapi_handler(ENDPOINTS), methods=["GET"]),
     ]

@@ -180,7 +180,9 @@ PAGES = (
 )
 
 FORMS = (
-    Form("/save-search", searches_page.save_form, (QUERY, INDEX, SYSTEM, FILTER, SORT, saved_searches.NAME)),
+    Form(
+        "/save-search", searches_page.save_form, (QUERY, INDEX, SYSTEM, FILTER, SORT, saved_searches.NAME), field="name"
+    ),
     Form("/delete-search", searches_page.delete_form, (INDEX, saved_searches.SAVED_NAME)),
     Form("/clear-history", searches_page.clear_history_form, (INDEX,)),
 )

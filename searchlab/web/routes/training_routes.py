@@ -65,9 +65,9 @@ PAGES = (
 )
 
 FORMS = (
-    Form("/train", training_forms.train_form, TRAINING),
+    Form("/train", training_forms.train_form, TRAINING, field="topic_set"),
     Form("/use", training_forms.use_form, (INDEX, models.RANKER_IN_USE)),
-    Form("/model/rename", training_forms.rename_model_form, (INDEX, models.NAME, models.NEW_NAME)),
+    Form("/model/rename", training_forms.rename_model_form, (INDEX, models.NAME, models.NEW_NAME), field="new_name"),
     Form("/model/delete", training_forms.delete_model_form, (INDEX, models.NAME)),
     Form("/model/restore", training_forms.restore_model_form, (INDEX, models.NAME, models.VERSION)),
     Form("/dismiss", training_forms.dismiss_form, (INDEX, models.NAME)),

@@ -7,8 +7,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from searchlab.errors import SettingError
+from searchlab.experiments.stored_results import experiments_folder
 from searchlab.judgments.judgment_store import JudgmentStore, judgments_file
 from searchlab.judgments.searches.saved_searches import SavedSearches, searches_file
+from searchlab.web.jobs.experiment_jobs import ExperimentJobs
 from searchlab.web.jobs.training_jobs import TrainingJobs
 from searchlab.web.limits import Limits
 from searchlab.web.state.open_indexes import OpenIndexes
@@ -25,7 +27,7 @@ MAX_CACHED_MEASUREMENTS = 32
 
 @dataclass(frozen=True)
 class AppState:
-    """Indexes, judgments, caches, training jobs and limits; `reports_folder` holds the reports of experiments.
+    """Indexes, judgments, caches, background jobs and limits; `reports_folder` holds the reports of experiments.
 
     `uploads` takes documents from browsers; each upload becomes one more index.
 
@@ -34,6 +36,7 @@ class AppState:
 
     indexes: OpenIndexes
     training_jobs: TrainingJobs = field(default_factory=TrainingJobs)
+    experiment_jobs: ExperimentJobs = field(default_factory=ExperimentJobs)
     limits: Limits = field(default_factory=Limits)
     reports_folder: Path | None = None
     uploads: Uploads | None = None
@@ -45,6 +48,7 @@ class AppState:
     _searches: dict[Path, SavedSearches] = field(default_factory=dict, init=False, repr=False)
 
     def __post_init__(self) -> None:
+        self.experiment_jobs.take_turns_with(self.training_jobs)
         if self.uploads is not None:
             self.uploads.on_index = self.indexes.add
             for index in self.uploads.indexes:  # of earlier servers
@@ -67,14 +71,15 @@ class AppState:
 
     @property
     def reports(self) -> dict[str, Path]:
-        """The reports of experiments that exist now, by the names of their folders."""
-        if self.reports_folder is None:
-            return {}
-        return {path.parent.name: path for path in sorted(self.reports_folder.glob(f"*/{REPORT}"))}
+        """The reports that exist now, by the names of their folders beside the indexes and in the folder of reports."""
+        folders = [experiments_folder(self.indexes.folder(name)) for name in self.indexes.names]
+        folders += [] if self.reports_folder is None else [self.reports_folder]
+        return {path.parent.name: path for folder in folders for path in sorted(folder.glob(f"*/{REPORT}"))}
 
     def close(self) -> None:
         """End all background work, and close files."""
         self.training_jobs.close()
+        self.experiment_jobs.close()
         self.query_history.close()
         if self.uploads is not None:
             self.uploads.close()

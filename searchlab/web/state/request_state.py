@@ -22,6 +22,7 @@ class RequestState:
     def __init__(self, app_state: AppState, index_name: str | None = None, *, synonyms: bool = True) -> None:
         self.limits = app_state.limits
         self.training_jobs = app_state.training_jobs
+        self.experiment_jobs = app_state.experiment_jobs
         self.uploads = app_state.uploads
         self.rankings = app_state.rankings
         self.measurements = app_state.measurements

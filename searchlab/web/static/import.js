@@ -1,5 +1,6 @@
 // Importing topics and judgments: first what is understood of a file is shown, then it is added.
 
+import { mistakeIn, showMistake } from "./mistakes.js";
 import { announce, send } from "./page.js";
 
 const MAX_LISTED = 20;
@@ -50,20 +51,19 @@ function prepare(form) {
   form.hidden = false;
 
   async function run(work) {
-    problem.hidden = true;
+    showMistake(form, problem, null);
     for (const button of form.querySelectorAll("button")) button.disabled = true;
     try {
       await work();
     } catch (error) {
-      problem.textContent = `Not imported: ${error.message}`;
-      problem.hidden = false;
+      showMistake(form, problem, error, "Not imported: ");
     } finally {
       for (const button of form.querySelectorAll("button")) button.disabled = false;
     }
   }
 
   async function body() {
-    if (!file.files.length && !text.value.trim()) throw new Error("choose a file, or write some lines");
+    if (!file.files.length && !text.value.trim()) throw mistakeIn("file", "choose a file, or write some lines");
     const what = file.files.length ? { content: await encoded(file.files[0]) } : { text: text.value };
     return { index, topic_set: topic_set.value.trim(), ...what };
   }

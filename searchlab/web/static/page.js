@@ -1,5 +1,6 @@
 // Judging without leaving the page, announcements, and menus.
 
+import { mistakeIn } from "./mistakes.js";
 import { isSaving, save } from "./saving.js";
 
 const { index, judge } = document.body.dataset;
@@ -21,7 +22,7 @@ export async function send(path, body) {
     body: JSON.stringify(body),
   });
   const values = await answer.json().catch(() => ({}));
-  if (!answer.ok) throw new Error(values.error ?? `the server answered ${answer.status}`);
+  if (!answer.ok) throw mistakeIn(values.field, values.error ?? `the server answered ${answer.status}`);
   return values;
 }
 

@@ -1,5 +1,6 @@
 // Uploading documents: files are sent one after the other, then the server indexes them and says what it read.
 
+import { mistakeIn, showMistake } from "./mistakes.js";
 import { announce, send } from "./page.js";
 
 const POLL_MILLISECONDS = 700;
@@ -26,7 +27,7 @@ async function filesOf(entry) {
 async function fetchJson(path, options) {
   const answer = await fetch(path, options);
   const values = await answer.json().catch(() => ({}));
-  if (!answer.ok) throw new Error(values.error ?? `the server answered ${answer.status}`);
+  if (!answer.ok) throw mistakeIn(values.field, values.error ?? `the server answered ${answer.status}`);
   return values;
 }
 
@@ -46,13 +47,10 @@ function prepare(form) {
     const wrong = chosen.length > maxFiles ? `${count(chosen.length, "file")}, expected at most ${maxFiles}`
       : size > maxMegabytes ? `${size.toFixed(0)} MB, expected at most ${maxMegabytes}`
         : large ? `${large.path} is larger than ${maxFileMegabytes} MB` : "";
-    report(wrong);
+    report(wrong ? mistakeIn("files", wrong) : null);
   }
 
-  function report(message) {
-    problem.textContent = message ? `Not uploaded: ${message}` : "";
-    problem.hidden = !message;
-  }
+  const report = (error) => showMistake(form, problem, error, "Not uploaded: ");
 
   function stage(words, done, total) {
     find("[data-progress]").hidden = false;
@@ -111,14 +109,14 @@ function prepare(form) {
 
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
-    if (!chosen.length) { report("choose files or a folder first"); return; }
+    if (!chosen.length) { report(mistakeIn("files", "choose files or a folder first")); return; }
     const button = find("button");
     button.disabled = true;
-    report("");
+    report(null);
     try {
       await upload(form.elements.name.value.trim());
     } catch (error) {
-      report(error.message);
+      report(error);
       find("[data-progress]").hidden = true;
     } finally {
       button.disabled = false;

@@ -10,7 +10,8 @@ import pytest
 
 from searchlab.features.feature_sets import DEFAULT_SET
 from searchlab.web.http_errors import HttpError, NotFound
-from searchlab.web.jobs.training_jobs import MAX_WAITING_JOBS, TrainingJobs
+from searchlab.web.jobs.job_queue import MAX_WAITING_JOBS
+from searchlab.web.jobs.training_jobs import TrainingJobs
 from searchlab.web.jobs.training_process import TrainingTask
 
 LONG = 240.0
@@ -124,7 +125,7 @@ def test_an_unknown_job_is_not_found(make_jobs):
 
 
 def test_old_jobs_are_dropped(make_jobs, monkeypatch):
-    monkeypatch.setattr("searchlab.web.jobs.training_jobs.MAX_ENDED_JOBS", 3)
+    monkeypatch.setattr("searchlab.web.jobs.job_queue.MAX_ENDED_JOBS", 3)
     jobs = make_jobs(FINISH)
     for _ in range(5):
         jobs.wait(start(jobs).id, LONG)
@@ -258,7 +259,7 @@ def test_a_job_that_has_ended_is_not_cancelled(make_jobs):
 
 
 def test_a_process_that_ignores_signals_is_killed(make_jobs, monkeypatch):
-    monkeypatch.setattr("searchlab.web.jobs.training_jobs.EXIT_SECONDS", 0.2)
+    monkeypatch.setattr("searchlab.web.jobs.job_queue.EXIT_SECONDS", 0.2)
     jobs = make_jobs(f"import signal; signal.signal(15, signal.SIG_IGN); {BEGIN}\nwhile True: time.sleep(1)")
     job = start(jobs)
     running(jobs, job.id)

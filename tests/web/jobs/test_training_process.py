@@ -12,8 +12,9 @@ import pytest
 
 from searchlab import extensions
 from searchlab.rankers.bundle import load_bundle
+from searchlab.web.jobs.task_process import NICENESS, ProgressWriter
 from searchlab.web.jobs.training_jobs import TRAINING_COMMAND, TrainingJobs
-from searchlab.web.jobs.training_process import NICENESS, ProgressWriter, TrainingTask
+from searchlab.web.jobs.training_process import TrainingTask
 from tests.web.judged_app import N_TOPICS, title_documents, title_grades
 
 LONG = 240.0
@@ -127,14 +128,15 @@ def test_a_killed_server_leaves_no_process(folder, tmp_path, number):
 SLOW_TO_SAVE = """
 import sys, time
 from searchlab.rankers.bundle import Bundle
-from searchlab.web.jobs.training_process import run_training_process
+from searchlab.web.jobs.task_process import run_task_process
+from searchlab.web.jobs.training_process import TrainingTask, run_training
 keep = Bundle.save
 def save(bundle, path):
     print("saving", file=sys.stderr, flush=True)
     time.sleep(0.3)
     keep(bundle, path)
 Bundle.save = save
-run_training_process()
+run_task_process(TrainingTask.from_line, run_training)
 """
 
 
@@ -164,7 +166,7 @@ def test_the_process_has_low_priority(folder, tmp_path):
 
 def test_lines_of_progress_are_limited_in_number(tmp_path, monkeypatch):
     now = [0.0]
-    monkeypatch.setattr("searchlab.web.jobs.training_process.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("searchlab.web.jobs.task_process.time.monotonic", lambda: now[0])
     with (tmp_path / "lines").open("w") as file:
         writer = ProgressWriter(file)
         for number in range(100):

@@ -36,6 +36,9 @@ PAGES = {
     "train": "/train",
     "model": "/model?name=builtin",
     "measure": "/measure",
+    "experiments": "/experiments",
+    "experiment": "/experiment?name=titles",
+    "rankings": "/experiment?name=titles&qid=2",
     "api": "/api-reference",
 }
 RUN = """
@@ -70,7 +73,7 @@ def axe(request) -> str:
 
 
 @pytest.fixture(scope="module")
-def address(browser, medical, serve) -> str:
+def address(browser, medical, experiment, serve) -> str:
     with JudgmentStore(judgments_file(medical)) as store:
         grades = {"1": {"med-045": 2, "med-004": 0}, "2": {"med-010": 1}}
         store.import_judgments(

@@ -99,9 +99,9 @@ def start_training(
     try:
         output = model_file(index.folder, model_name)
     except SettingError as error:
-        raise HttpError(400, str(error)) from None
+        raise HttpError(400, str(error), field="name") from None
     if model_name in (*index.models, *index.unreadable_models) and not output.is_file():
-        raise HttpError(409, f"the model {model_name!r} exists and was not trained here; choose another name")
+        raise HttpError(409, f"the model {model_name!r} exists and was not trained here; choose another name", "name")
     folder, file = str(index.folder.absolute()), str(output.absolute())
     task = TrainingTask(folder, file, topic_set, topics, qrels, ranker, features, k, recipe=recipe, prior=prior)
     return state.training_jobs.start(index.name, model_name, task).to_json()

@@ -20,9 +20,8 @@ UNCHANGED_GRADE = Parameter(
     "keep", "integer", "a grade to leave as it is", default=None, minimum=-9, maximum=9, nullable=True
 )
 NEXT_DOCNO = Parameter("next", "string", "docno of the document of the pool to show next", default="")
-NEXT_PATH = Parameter(
-    "then", "string", "the page to show next", default="/judge", choices=("/judge", "/train", "/measure")
-)
+PAGES_AFTER_IMPORT = ("/judge", "/train", "/measure", "/experiments")
+NEXT_PATH = Parameter("then", "string", "the page to show next", default="/judge", choices=PAGES_AFTER_IMPORT)
 TOPIC_LINES = replace(judge.TOPIC_TEXT, description="texts of topics, one a line", max_length=20_000)
 SEARCHED_QUERY = Parameter("q", "string", "the query that a document is judged for", default="")
 
@@ -74,6 +73,8 @@ def _change_last(
 def topic_form(state: RequestState, session: BrowserSession, values: dict[str, Any]) -> str:
     """Add topics, one a line; of a single one, show its pool."""
     topic_set, lines = values["topic_set"].strip(), [line for line in values["text"].splitlines() if line.strip()]
+    for line in lines:  # a mistake in one of them adds none
+        judge.TOPIC_TEXT.check(line)
     added = [judge.create_topic(state, topic_set=topic_set, text=line) for line in lines or [values["text"]]]
     if len(added) > 1:
         return page_url(state, "/judge", topic_set=topic_set)

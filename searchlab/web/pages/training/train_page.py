@@ -11,7 +11,7 @@ from searchlab.web.api.judging.judge import list_topic_sets
 from searchlab.web.api.parameters import Parameter
 from searchlab.web.api.training import train
 from searchlab.web.api.training.models import list_models, read_version
-from searchlab.web.jobs.training_journal import list_interrupted
+from searchlab.web.jobs.job_journal import list_interrupted
 from searchlab.web.pages.judging.judge_page import choose_topic_set, collection_to_import
 from searchlab.web.pages.page import BrowserSession
 from searchlab.web.pages.plain_words import plain_ranker
@@ -51,7 +51,7 @@ def train_page(state: RequestState, session: BrowserSession, values: dict[str, A
         "default_features": DEFAULT_SET,
         "job": shown,
         "cancelled": jobs[0]["name"] if jobs and jobs[0] is not shown and jobs[0]["state"] == "cancelled" else "",
-        "interrupted": list_interrupted(state.index.folder, {job["name"] for job in jobs}),
+        "interrupted": list_interrupted(state.index.folder, "training", {job["name"] for job in jobs}),
         "waiting": [job for job in waiting if job is not shown],
         "models": models["models"],
         "default_ranker": models["default_ranker"],

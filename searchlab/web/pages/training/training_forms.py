@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from searchlab.web.api.training import models, train
-from searchlab.web.jobs.training_journal import remove_from_journal
+from searchlab.web.jobs.job_journal import remove_from_journal
 from searchlab.web.pages.page import BrowserSession, page_url
 from searchlab.web.state.request_state import RequestState
 
@@ -21,7 +21,7 @@ def train_form(state: RequestState, session: BrowserSession, values: dict[str, A
 
 def dismiss_form(state: RequestState, session: BrowserSession, values: dict[str, Any]) -> None:
     """Forget a training job that was interrupted."""
-    remove_from_journal(state.index.folder, values["name"])
+    remove_from_journal(state.index.folder, "training", values["name"])
 
 
 def cancel_form(state: RequestState, session: BrowserSession, values: dict[str, Any]) -> None:

@@ -76,6 +76,11 @@ REQUESTS: list[tuple[str, str, dict[str, Any]]] = [
     ("GET", "/api/models", {}),
     ("GET", "/api/measure", MINE | {"systems": ["bm25", "tfidf", "model:first"]}),
     ("GET", "/api/measure", {"topic_set": "unjudged", "systems": ["bm25", "tfidf"]}),
+    ("POST", "/api/experiments", MINE | {"systems": ["bm25", "bm25f"], "measures": ["nDCG@10"]}),
+    ("GET", "/api/experiments", {}),
+    ("GET", "/api/experiments/jobs", {}),
+    ("GET", "/api/experiment", {"name": "EXPERIMENT"}),
+    ("POST", "/api/experiments/cancel", {"id": "EXPERIMENT JOB"}),
     ("POST", "/api/models/rename", {"name": "first", "new_name": "second"}),
     ("POST", "/api/models/use", {"system": ""}),
     ("POST", "/api/models/delete", {"name": "second"}),
@@ -129,6 +134,9 @@ def test_answers_are_as_described(server):
         if path == "/api/train":
             ids["JOB"] = found["id"]
             assert state.training_jobs.wait(found["id"], 120).state == "done"
+        if (method, path) == ("POST", "/api/experiments"):
+            ids |= {"EXPERIMENT": found["name"], "EXPERIMENT JOB": found["id"]}
+            assert state.experiment_jobs.wait(found["id"], 120).state == "done"
         if path == "/api/topics/merge":
             ids["CHANGE"] = found["id"]
         if path == "/api/uploads/index":

@@ -239,7 +239,8 @@ def test_only_writes_are_posted():
     judging |= {"/api/topic/edit", "/api/topics/merge", "/api/topic-sets/rename", "/api/changes/undo"}
     models = {f"/api/models/{change}" for change in ("use", "rename", "delete", "restore")}
     uploading = {"/api/uploads", "/api/uploads/file", "/api/uploads/index"}
-    assert posted == judging | models | {"/api/train", "/api/jobs/cancel", "/api/searches"} | uploading
+    experiments = {"/api/experiments", "/api/experiments/cancel"}
+    assert posted == judging | models | {"/api/train", "/api/jobs/cancel", "/api/searches"} | uploading | experiments
     assert {each.method for each in ENDPOINTS if not each.is_write} == {"GET"}
     texts = {f"/api/export/{what}" for what in ("qrels", "topics", "results", "judgments")}
     assert {each.path for each in ENDPOINTS if each.is_text} == texts

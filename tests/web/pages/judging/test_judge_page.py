@@ -147,7 +147,7 @@ def test_hostile_texts_are_escaped(client, store, monkeypatch):
         assert not [name for name in seen.names if name.startswith("on") or name == "style"]
         assert "<script>alert" not in shown
         assert set(re.findall(r"<script[^>]*>", shown)) <= {
-            f'<script type="module" src="/static/{name}.js">' for name in ("page", "keys", "judge", "train", "import")
+            f'<script type="module" src="/static/{name}.js">' for name in ("page", "keys", "judge", "jobs", "import")
         }
 
 

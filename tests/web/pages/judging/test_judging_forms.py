@@ -76,7 +76,7 @@ def test_undo_leads_to_the_document_of_the_judgment(client, store):
     assert "nothing to undo" in words(page(client, page_path, **parameters))
     _, parameters = split_url(send(client, "/redo", topic_set="mine", qid=qid))
     assert (parameters["did"], parameters["docno"]) == (["redone"], ["d1"])
-    assert "expected topic_set and qid" in send(client, "/undo", 400, back="/?q=cells")
+    assert "Expected topic_set and qid" in send(client, "/undo", 400, back="/?q=cells")
     assert [each.docno for each in store.judgments("mine")] == ["d1"]
 
 
@@ -101,9 +101,10 @@ def test_topics_and_judgments_of_the_collection_are_imported_by_one_button(medic
 
 
 def test_an_error_keeps_the_query_and_what_was_typed_and_leads_back(client):
-    refused = send(client, "/topic", 400, topic_set="x" * 101, text="why <b>wings</b>", back="/judge?topic_set=mine")
-    assert 'href="/judge?topic_set=mine">Back to the page' in refused
+    refused = send(client, "/topic", 400, topic_set="x" * 101, text="why <b>wings</b>", back="/nowhere?topic_set=mine")
+    assert 'href="/nowhere?topic_set=mine">Back to the page' in refused
     assert "why &lt;b&gt;wings&lt;/b&gt;</textarea>" in refused
+    # From a page of the site: that page again, as `/` is for any other site.
     elsewhere = send(client, "/topic", 400, topic_set="x" * 101, text="why", back="//evil.example/")
     assert "Back to the page" not in elsewhere
     # Browsers drop tabs and line breaks from an address.
@@ -112,3 +113,47 @@ def test_an_error_keeps_the_query_and_what_was_typed_and_leads_back(client):
     missing = page(client, "/explain", 404, q='lymphoma "cells"', docno="none")
     assert 'value="lymphoma &#34;cells&#34;"' in missing
     assert "To the search page" in missing
+
+
+MISTAKES = [
+    ("/topic", {"topic_set": "mine", "text": "y" * 1001, "back": "/judge"}, "text", "1,001 characters"),
+    ("/topic", {"topic_set": "x" * 101, "text": "why wings", "back": "/judge"}, "topic_set", "101 characters"),
+    ("/topic/edit", {"topic_set": "mine", "qid": "1", "text": " ", "criteria": "kept words"}, "text", "empty"),
+    ("/topic/edit", {"topic_set": "mine", "qid": "1", "text": "a", "criteria": "c" * 4001}, "criteria", "4,001"),
+    ("/set/rename", {"topic_set": "mine", "new_name": "", "back": "/judge"}, "new_name", "empty"),
+    ("/topics/merge", {"topic_set": "mine", "qids": ["1"], "into": "7", "back": "/judge"}, "into", "7"),
+    ("/train", {"topic_set": "mine", "name": "../up", "ranker": "mhr", "back": "/train"}, "topic_set", "topics"),
+    ("/save-search", {"q": "cells", "name": "x" * 101, "back": "/?q=cells"}, "name", "101 characters"),
+]
+
+
+@pytest.mark.parametrize(("path", "entries", "field", "message"), MISTAKES)
+def test_a_mistake_is_shown_at_its_field_with_all_entries_kept(client, store, path, entries, field, message):
+    qid = topic(store)
+    topic(store, "wings")
+    store.judge("mine", qid, "d1", judge="me", grade=1)
+    refused = send(
+        client, path, 409 if path == "/train" else 400, **{"back": f"/topic?topic_set=mine&qid={qid}"} | entries
+    )
+    control = re.search(rf'<(?:input|textarea|select)[^>]*name="{field}"[^>]*aria-invalid="true"[^>]*>', refused)
+    assert control
+    assert 'aria-describedby="problem' in control.group()
+    assert "autofocus" in control.group()
+    (said,) = re.findall(r'id="problem">([^<]*)<', refused)
+    assert message in unescape(said)
+    assert 'role="alert"' in refused
+    typed = entries.get("text", "").strip() or entries.get("criteria", "") or entries.get("name", "")
+    assert typed in refused
+    assert '<nav aria-label="Pages">' in refused
+
+
+def test_a_mistake_in_one_line_adds_no_topic(client, store):
+    send(client, "/topic", 400, topic_set="mine", text="wings\n" + "y" * 1001, back="/judge")
+    assert store.topics("mine") == []
+
+
+def test_a_wrong_parameter_of_a_page_is_reported_on_the_page(client):
+    shown = page(client, "/", 400, q="cells", k="many")
+    assert "K is &#39;many&#39;, expected a whole number" in shown
+    assert 'class="results"' in shown
+    assert page(client, "/document", 400).count("docno is missing") == 1

@@ -25,7 +25,7 @@ def test_a_running_job_is_shown_with_its_progress(client, store, monkeypatch):
     cancelled = []
     monkeypatch.setattr(train_api, "cancel_job", lambda state, id: cancelled.append(id))
     shown = page(client, "/train")
-    assert 'data-job="7" data-state="running"' in shown
+    assert 'data-job="7" data-jobs="/api/jobs" data-state="running"' in shown
     assert '<progress value="2" max="5"' in shown
     assert "cross-validating: 2 of 5" in words(shown)
     assert "Refresh" in words(shown)

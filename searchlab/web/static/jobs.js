@@ -1,4 +1,4 @@
-// Progress of a training job: requested every second while it runs; when it has ended, the page is updated.
+// Progress of a training or an experiment: requested every second while it runs; when it has ended, the page is updated.
 
 import { announce } from "./page.js";
 
@@ -29,7 +29,7 @@ async function showResult() {
 
 async function poll() {
   try {
-    const answer = await fetch("/api/jobs");
+    const answer = await fetch(jobCard().dataset.jobs);
     const { jobs } = await answer.json();
     const job = jobs.find((job) => job.id === jobCard().dataset.job);
     if (!job || !isActive(job.state) || job.state !== jobCard().dataset.state) return await showResult();
