@@ -55,7 +55,7 @@ def _part_of(engine: SearchEngine, shards: tuple[int, ...]) -> SearchEngine:
     return engine.part(shards)
 
 
-class PackedDocuments(NamedTuple):
+class PackedRanking(NamedTuple):
     """Documents, best first: the numbers of their shards, their numbers there, scores, and docnos, one a line."""
 
     shards: Array
@@ -90,12 +90,12 @@ class BestRequest(QueryRequest):
 
     limit: int
 
-    def answer(self, engine: SearchEngine) -> PackedDocuments:
+    def answer(self, engine: SearchEngine) -> PackedRanking:
         """The best documents of some shards."""
         self.learn(engine)
         best = engine.find_best(self.query, self.limit, self.scorer, self.stream, self.filters)
         docnos = engine.snapshot.docnos_of(best.shards, best.docs)
-        return PackedDocuments(
+        return PackedRanking(
             engine.snapshot.shard_numbers[best.shards].astype(np.int32),
             best.docs.astype(np.uint32),
             best.scores,
@@ -103,7 +103,7 @@ class BestRequest(QueryRequest):
         )
 
 
-def merge_best(answers: Sequence[PackedDocuments], limit: int) -> BestDocuments:
+def merge_best(answers: Sequence[PackedRanking], limit: int) -> BestDocuments:
     """The best documents of all shards: by score, and by docno, descending in byte order, where scores are equal."""
     scores = np.concatenate([answer.scores for answer in answers])
     docnos = [docno for answer in answers if len(answer.docs) for docno in answer.docnos.split(b"\n")]

@@ -10,7 +10,7 @@ from searchlab.errors import ClusterError, ClusterTimeout, IndexCorrupt
 from searchlab.records import Document
 from searchlab.retrieval.distributed import request_batches, shard_requests
 from searchlab.retrieval.distributed.distributed_engine import DistributedEngine
-from searchlab.retrieval.distributed.shard_requests import PackedDocuments, merge_best
+from searchlab.retrieval.distributed.shard_requests import PackedRanking, merge_best
 from searchlab.scorers.registry import SCORERS
 
 WORDS = ["heat", "heats", "flow", "wing", "wings", "shock", "wave", "cell", "plate", "jet", "lift", "drag"]
@@ -192,7 +192,7 @@ def test_equal_scores_of_several_workers_are_ordered_by_docno_in_byte_order():
     for part in range(3):
         rows = sorted(range(part, 60, 3), key=lambda row: (scores[row], docnos[row].encode()), reverse=True)
         packed = "\n".join(docnos[row] for row in rows).encode()
-        answers.append(PackedDocuments(np.full(20, part), np.array(rows), np.array([scores[r] for r in rows]), packed))
+        answers.append(PackedRanking(np.full(20, part), np.array(rows), np.array([scores[r] for r in rows]), packed))
     expected = sorted(range(60), key=lambda row: (scores[row], docnos[row].encode()), reverse=True)
     for limit in (1, 7, 59, 60, 100):
         best = merge_best(answers, limit)
