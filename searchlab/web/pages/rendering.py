@@ -13,6 +13,7 @@ from typing import Any
 from urllib.parse import quote_plus
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2.runtime import Context, Macro
 from markupsafe import Markup, escape
 
 from searchlab.evaluation.number_text import format_count
@@ -34,8 +35,25 @@ _MINUS = re.compile(r"(?<![\w.)])-(?=\.?\d)")
 _EQUALS = re.compile(r"(?<=\bp) ([=<]) (?=\.?\d)")
 
 
+class TemplateContext(Context):
+    """Jinja's context, with a shortcut to functions: none of ours asks for the context, and of Jinja's only macros do.
+
+    Jinja examines each function at each call, which takes longer than most of them; a page makes 140 calls.
+    """
+
+    def call(self, function: Any, /, *arguments: Any, **named: Any) -> Any:
+        """What the function returns."""
+        named.pop("_block_vars", None)
+        named.pop("_loop_vars", None)
+        if type(function) is Macro:
+            return function(self.eval_ctx, *arguments, **named)
+        return function(*arguments, **named)
+
+
 class TemplateEnvironment(Environment):
     """Jinja's environment, with a shortcut to the values of dicts, which most variables of templates are."""
+
+    context_class = TemplateContext
 
     def getattr(self, obj: Any, attribute: str) -> Any:
         """What Jinja finds: an attribute, or else the value with this key."""
@@ -78,11 +96,14 @@ class Links:
 
     def __call__(self, path: str, **changes: Any) -> str:
         """A URL with the state of the page and some changes; None and empty values are left out."""
-        changed = {name: _query_string(name, value) for name, value in changes.items()}
-        if self._carried.keys().isdisjoint(changed):
-            query = "&".join(filter(None, (self._query, *changed.values())))
+        if not self._carried.keys().isdisjoint(changes):
+            written = self._carried | {name: _query_string(name, value) for name, value in changes.items()}
+            query = "&".join(filter(None, written.values()))
         else:
-            query = "&".join(filter(None, (self._carried | changed).values()))
+            query = self._query
+            for name, value in changes.items():
+                if value is not None and (added := _query_string(name, value)):
+                    query = f"{query}&{added}" if query else added
         return f"{path}?{query}" if query else path
 
     def same_page(self, path: str) -> str:
@@ -92,13 +113,14 @@ class Links:
 
 def _query_string(name: str, value: Any) -> str:
     """A parameter as it is written in a URL, a list as several; empty for None and empty values."""
-    if isinstance(value, list | tuple):
-        return "&".join(f"{name}={_quote(each)}" for each in value)
-    return "" if value is None or value == "" else f"{name}={_quote('true' if value is True else value)}"
+    if type(value) is not str:
+        if isinstance(value, list | tuple):
+            return "&".join(f"{name}={_quote(str(each))}" for each in value)
+        value = "" if value is None else "true" if value is True else str(value)
+    return f"{name}={_quote(value)}" if value else ""
 
 
-def _quote(value: Any) -> str:
-    text = str(value)
+def _quote(text: str) -> str:
     return text if _UNRESERVED.fullmatch(text) else quote_plus(text)
 
 

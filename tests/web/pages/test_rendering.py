@@ -3,6 +3,7 @@
 from urllib.parse import urlencode
 
 import pytest
+from jinja2 import Environment
 
 from searchlab.web.pages.rendering import Links, environment, format_cell, format_score, mark_text, typeset
 
@@ -86,3 +87,13 @@ def test_keys_of_a_dict_do_not_hide_its_methods(fields):
 
 def test_numbers_are_short():
     assert [format_cell(value) for value in (None, 1234, 0.123456, -2.5)] == ["–", "1,234", "0.1235", "−2.5"]
+
+
+def test_calls_in_templates_reach_functions_macros_and_blocks_as_jinja_calls_them():
+    source = (
+        "{% macro twice(text) %}{{ text }}{{ text }}{{ caller() if caller }}{% endmacro %}"
+        "{% block part %}{% for each in [1, 2] %}{{ plain(each) }} {{ twice('<') }}{% endfor %}{% endblock %}"
+        "{% call twice('b') %}c{% endcall %}"
+    )
+    expected = Environment(autoescape=True).from_string(source).render(plain=str)
+    assert environment().from_string(source).render(plain=str) == expected == "1 &lt;&lt;2 &lt;&lt;bbc"
