@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from copy import copy
 from functools import lru_cache, partial
 from pathlib import Path
@@ -57,20 +57,26 @@ if TYPE_CHECKING:
 # Indexes that a worker of a cluster keeps open.
 MAX_OPEN_ENGINES = 4
 
-# Some documents of a shard, and their scores.
-ScoredDocuments = tuple[Array, Array]
-
 
 class BestDocuments(NamedTuple):
     """The best documents of a search, best first: their shards, their numbers there, and their scores.
 
-    `docnos` is None if they have not been read.
+    `docnos` is None if they have not been read, `n_matches` if the documents that match have not been counted.
     """
 
     shards: Array
     docs: Array
     scores: Array
     docnos: list[str] | None = None
+    n_matches: int | None = None
+
+
+class ScoredDocuments(NamedTuple):
+    """The best documents of a shard, in ascending order, their scores, and the number of all that match there."""
+
+    docs: Array
+    scores: Array
+    n_matches: int
 
 
 NOTHING_FOUND = BestDocuments(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0), [])
@@ -204,8 +210,9 @@ class SearchEngine:
             mark = partial(mark_documents, self.snapshot, best.shards, best.docs)
             matches = Matches(lambda: n_found, mark, search_fields)
         else:
-            count, mark = partial(self.count_matches, *request), partial(self.mark_matches, *request)
-            matches = Matches(count, mark, search_fields)
+            n_matches = best.n_matches
+            count = partial(self.count_matches, *request) if n_matches is None else partial(int, n_matches)
+            matches = Matches(count, partial(self.mark_matches, *request), search_fields)
         if parsed is not query:
             warn_of_remarks(parsed)
         columns = best.shards, best.docs, best.scores
@@ -350,9 +357,11 @@ class SearchEngine:
         plan = scoring.plan(limit) if self.compiled and not filters else None
         if plan is not None:
             return self._search_pruned(plan, limit)
-        shards, docs, scores = _join_shards(self._score_matching(scoring, query, limit, stream, filters))
+        by_shard = list(self._score_matching(scoring, query, limit, stream, filters))
+        shards, docs, scores = _join_shards(by_shard)
         order = self._rank(shards, docs, scores, limit)
-        return BestDocuments(shards[order], docs[order], scores[order])
+        n_matches = sum(of_shard.n_matches for of_shard in by_shard)
+        return BestDocuments(shards[order], docs[order], scores[order], n_matches=n_matches)
 
     def _search_pruned(self, plan: ScoringPlan, limit: int) -> BestDocuments:
         """The best documents, by the compiled kernels."""
@@ -376,12 +385,13 @@ class SearchEngine:
         """The best of each shard's matching documents, by NumPy."""
         for shard_index, found in enumerate(self._match_shards(scoring, query, stream, filters)):
             docs = np.flatnonzero(found)
+            n_matches = len(docs)
             scores = scoring.score(shard_index, docs)
             if limit < len(docs):
                 # A document that scores less than the last of the best is not among them.
                 best = np.flatnonzero(scores >= np.partition(scores, -limit)[-limit])
                 docs, scores = docs[best], scores[best]
-            yield docs, scores
+            yield ScoredDocuments(docs, scores, n_matches)
 
     def _match_shards(
         self, scoring: QueryScorer, query: Query, stream: str, filters: tuple[Filter, ...]
@@ -450,12 +460,11 @@ def _open_again(
     return engine
 
 
-def _join_shards(by_shard: Iterable[ScoredDocuments]) -> tuple[Array, Array, Array]:
+def _join_shards(found: Sequence[ScoredDocuments]) -> tuple[Array, Array, Array]:
     """The documents of all shards: their shards, their numbers and their scores."""
-    found = list(by_shard)
-    shards = np.repeat(np.arange(len(found)), [len(docs) for docs, _ in found])
-    docs = np.concatenate([np.zeros(0, np.int64), *(docs for docs, _ in found)])
-    return shards, docs, np.concatenate([np.zeros(0), *(scores for _, scores in found)])
+    shards = np.repeat(np.arange(len(found)), [len(of_shard.docs) for of_shard in found])
+    docs = np.concatenate([np.zeros(0, np.int64), *(of_shard.docs for of_shard in found)])
+    return shards, docs, np.concatenate([np.zeros(0), *(of_shard.scores for of_shard in found)])
 
 
 def _asks_for_nothing(query: Query, scoring: QueryScorer) -> bool:

@@ -2,6 +2,7 @@
 
 from itertools import product
 
+import numpy as np
 import pytest
 
 import searchlab
@@ -86,6 +87,33 @@ def test_counting_searches_nothing_again(engine, work):
     hits = engine.search("heat flow", k=2)
     assert hits.n_matches > 2
     assert work == {"searches": 1}
+
+
+def test_documents_that_match_a_structured_query_are_counted_while_it_is_searched(engine, monkeypatch):
+    expected = len(engine.search('"heat flow"', k=None, syntax="full"))
+    hits = engine.search('"heat flow"', k=1, syntax="full")
+    monkeypatch.setattr(engine, "_match_shards", None)
+    assert (len(hits), hits.n_matches) == (1, expected)
+
+
+# Norms.
+
+
+@pytest.mark.parametrize("scorer", ALL_SCORERS, ids=repr)
+def test_norms_are_the_same_before_and_after_they_are_sorted(folder, scorer):
+    with SearchEngine(folder, compiled=False) as engine:
+        bound = engine.reader.bind(scorer, "both")
+
+        def read():
+            for number, shard in enumerate(engine.snapshot.shards):
+                docs = np.flatnonzero(shard.live) if shard.live is not None else np.arange(shard.columns.n_docs)
+                biases = bound.biases_of(number, docs)
+                yield bound.norms_of(number, docs).tolist(), None if biases is None else biases.tolist()
+
+        before = bound.measure_norms(), list(read())
+        assert len(set(before[1][0][0])) > 1 or before[0].low == before[0].high
+        assert len(bound.norms.norm_codes) == sum(shard.columns.n_docs for shard in engine.snapshot.shards)
+        assert (bound.measure_norms(), list(read())) == before
 
 
 # Batches.

@@ -72,10 +72,36 @@ class BoundPostingScorer(BoundScorer):
 
     @cached_property
     def norms(self) -> DocumentNorms:
-        """The norms and biases of all documents."""
-        by_shard = [self.norms_and_biases(shard_index) for shard_index in range(self.reader.n_shards)]
+        """The norms and biases of all documents, as compiled kernels read them."""
+        by_shard = self._norms_by_shard
         norms = np.concatenate([np.zeros(0), *(norms for norms, _ in by_shard)])
-        return DocumentNorms.make(norms, self.reader.join_biases(biases for _, biases in by_shard), self.reader.live)
+        made = DocumentNorms.make(norms, self.reader.join_biases(biases for _, biases in by_shard), self.reader.live)
+        self.__dict__.pop("_norms_by_shard", None)
+        return made
+
+    @cached_property
+    def _norms_by_shard(self) -> list[tuple[Array, Array | None]]:
+        """The norms and biases of each shard, until `norms` has them: a single query need not sort them."""
+        return [self.norms_and_biases(shard_index) for shard_index in range(self.reader.n_shards)]
+
+    def norms_of(self, shard_index: int, docs: Array) -> Array:
+        """The norms of some documents of a shard."""
+        if self._has_norms:
+            return self.norms.of(self.reader.documents_of(shard_index)[0] + docs)
+        return self._norms_by_shard[shard_index][0][docs]
+
+    def biases_of(self, shard_index: int, docs: Array) -> Array | None:
+        """The biases of some documents of a shard, if they have any."""
+        if self._has_norms:
+            biases = self.norms.biases
+            return biases[self.reader.documents_of(shard_index)[0] + docs] if len(biases) else None
+        of_shard = self._norms_by_shard[shard_index][1]
+        return None if of_shard is None else of_shard[docs]
+
+    @property
+    def _has_norms(self) -> bool:
+        """Whether `norms` has been computed."""
+        return "norms" in self.__dict__
 
     @cached_property
     def norm_range(self) -> NormRange:
@@ -84,8 +110,15 @@ class BoundPostingScorer(BoundScorer):
 
     def measure_norms(self) -> NormRange:
         """The range of the norms of the documents of this index."""
-        table = self.norms.norm_table
-        return NormRange(float(table[0]), float(table[-1]))
+        if self._has_norms:
+            table = self.norms.norm_table
+            return NormRange(float(table[0]), float(table[-1]))
+        by_shard = [norms for norms, _ in self._norms_by_shard]
+        if self.reader.live is not None and self.reader.live.any():
+            lives = [shard.live for shard in self.reader.snapshot.shards]
+            by_shard = [norms if live is None else norms[live] for norms, live in zip(by_shard, lives, strict=True)]
+        filled = [norms for norms in by_shard if len(norms)]
+        return NormRange(float(min(norms.min() for norms in filled)), float(max(norms.max() for norms in filled)))
 
     def norms_and_biases(self, shard_index: int) -> tuple[Array, Array | None]:
         """The norms of all documents of a shard, and their biases, if they have any."""
@@ -203,7 +236,7 @@ class PostingQueryScorer(QueryScorer):
         if not len(docs):
             return np.zeros(0)
         terms, background, n_words = self._weighted_terms
-        first, n_docs = self._bound.reader.documents_of(shard_index)
+        _, n_docs = self._bound.reader.documents_of(shard_index)
         look_up = len(docs) * LOOKUP_RATIO < n_docs
         sums = np.zeros(len(docs) if look_up else n_docs)
         for bound, variants, weight, factor in terms:
@@ -212,13 +245,13 @@ class PostingQueryScorer(QueryScorer):
             if look_up:
                 slots, at = find_common(docs.astype(having.dtype), having)
                 having, tfs = having[at], tfs[at]
-            norms, scorer = bound.norms.of(first + having), bound.scorer
+            norms, scorer = bound.norms_of(shard_index, having), bound.scorer
             sums[slots] += exact_gain(scorer.shape, tfs.astype(float), weight, factor, norms, scorer.shift)
         scores = (sums if look_up else sums[docs]) + background
         for bound, count in n_words.items():
-            biases = bound.norms.biases
-            if len(biases):
-                scores += count * biases[first + docs]
+            biases = bound.biases_of(shard_index, docs)
+            if biases is not None:
+                scores += count * biases
         return scores
 
     def explain(self, shard_index: int, doc: int) -> tuple[TermContribution, ...]:
