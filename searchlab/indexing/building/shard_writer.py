@@ -26,7 +26,7 @@ from searchlab.indexing.inversion.shard_vocabulary import ShardVocabulary
 from searchlab.indexing.storage.arrays.string_table import PackedStrings
 from searchlab.indexing.storage.columns import STOP_WORD
 from searchlab.indexing.storage.digest import DIGEST_BYTES, digest
-from searchlab.indexing.storage.document_packing import join_documents, pack_document
+from searchlab.indexing.storage.document_packing import PackedDocuments, pack_document
 from searchlab.indexing.storage.long_body import MAX_WHOLE_LENGTH, cut_body
 from searchlab.indexing.storage.shard import ShardRecord
 from searchlab.records import Document
@@ -78,7 +78,7 @@ class ShardWriter:
         self._pending_vocabulary: ShardVocabulary | None = None
         self._n_pending_characters = 0
         self._docnos: list[str] = []
-        self._packed: list[bytes] = []
+        self._packed = PackedDocuments()
         self._title = _Tokens()
         self._body = _Tokens()
         self._ngrams = NgramBuilder(analyzer.settings.ngrams) if analyzer.settings.ngrams else None
@@ -165,10 +165,11 @@ class ShardWriter:
             self._fields.columns(np.argsort(order)),
             {} if self._ngrams is None else self._ngrams.columns(order),
             np.frombuffer(self._digests, np.uint8).reshape(-1, DIGEST_BYTES)[order],
-            join_documents(map(self._packed.__getitem__, order.tolist())),
+            self._packed.take(order.tolist()).arrays(),
             self._n_words,
         )
         # What is in the content is not kept twice.
-        for collected in (self._packed, self._docnos, self._terms, self._vocabularies):
+        self._packed = PackedDocuments()
+        for collected in (self._docnos, self._terms, self._vocabularies):
             collected.clear()
         return content.write(folder, self._analyzer.settings)

@@ -22,7 +22,7 @@ from searchlab.indexing.merging.field_merge import merge_fields
 from searchlab.indexing.snapshot import live_docs
 from searchlab.indexing.storage.arrays.string_table import PackedStrings
 from searchlab.indexing.storage.columns import NGRAMS, STOP_WORD
-from searchlab.indexing.storage.document_packing import join_documents
+from searchlab.indexing.storage.document_packing import PackedDocuments
 from searchlab.indexing.storage.shard import Shard
 from searchlab.types import Array
 
@@ -145,5 +145,5 @@ def _merge_words(
 
 def _copy_documents(shards: Sequence[Shard], live: Sequence[Array], order: Array) -> dict[str, Array]:
     """The arrays of the stored documents, copied without being read."""
-    packed = [piece for shard, docs in zip(shards, live, strict=True) for piece in shard.stored.packed(docs)]
-    return join_documents(packed[number] for number in order.tolist())
+    pieces = [piece for shard, docs in zip(shards, live, strict=True) for piece in shard.stored.packed(docs)]
+    return PackedDocuments(map(pieces.__getitem__, order.tolist())).arrays()

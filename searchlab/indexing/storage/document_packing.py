@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
+from array import array
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -11,7 +12,6 @@ import numpy as np
 import orjson
 from zstandard import ZstdCompressor
 
-from searchlab.array_ranges import offsets_of
 from searchlab.indexing.storage.long_body import BlockMeasures, cut_body
 from searchlab.indexing.storage.stored_documents import LENGTH_BYTES, LONG_MAGIC
 from searchlab.records import Document
@@ -34,13 +34,29 @@ def pack_document(document: Document, n_terms: Sequence[int] = ()) -> bytes:
     return b"".join([LONG_MAGIC, len(head).to_bytes(LENGTH_BYTES, "little"), head, *packed])
 
 
-def join_documents(packed: Iterable[bytes | memoryview]) -> dict[str, Array]:
-    """The arrays of the file, of documents that are packed already."""
-    pieces = list(packed)
-    return {
-        "texts": np.frombuffer(b"".join(pieces), np.uint8),
-        "offsets": offsets_of([len(piece) for piece in pieces]),
-    }
+class PackedDocuments:
+    """Packed documents one after the other: as objects of their own they would leave gaps in memory when freed."""
+
+    def __init__(self, packed: Iterable[bytes | memoryview] = ()) -> None:
+        self._bytes = bytearray()
+        self._ends = array("q", [0])
+        for document in packed:
+            self.append(document)
+
+    def append(self, packed: bytes | memoryview) -> None:
+        """Add a document."""
+        self._bytes += packed
+        self._ends.append(len(self._bytes))
+
+    def take(self, order: Iterable[int]) -> PackedDocuments:
+        """The same documents, in another order."""
+        ends = self._ends
+        with memoryview(self._bytes) as view:
+            return PackedDocuments(view[ends[number] : ends[number + 1]] for number in order)
+
+    def arrays(self) -> dict[str, Array]:
+        """The arrays of the file; no document can be added afterwards."""
+        return {"texts": np.frombuffer(self._bytes, np.uint8), "offsets": np.frombuffer(self._ends, np.int64)}
 
 
 def _as_json(title: str, body: str | list[list[int]], fields: Mapping[str, Any]) -> bytes:

@@ -20,7 +20,7 @@ from searchlab.indexing.merging.merge import merge
 from searchlab.indexing.snapshot import Snapshot
 from searchlab.indexing.storage.arrays.array_file import ArrayFile, write_arrays
 from searchlab.indexing.storage.arrays.string_table import PackedStrings
-from searchlab.indexing.storage.document_packing import join_documents, pack_document
+from searchlab.indexing.storage.document_packing import PackedDocuments, pack_document
 from searchlab.indexing.storage.file_sync import sync_tree
 from searchlab.indexing.storage.layout import (
     COLUMNS,
@@ -509,7 +509,7 @@ def test_a_term_that_whoosh_lacks_or_has_alone_is_found(folder):
 def test_a_stored_document_that_differs_is_found(folder):
     (path,) = folder.glob(f"shard-*/{STORED_DOCUMENTS}")
     changed = [*DOCUMENTS[:3], replace(DOCUMENTS[3], title="otherwise")]
-    write_arrays(path, join_documents(map(pack_document, changed)))
+    write_arrays(path, PackedDocuments(map(pack_document, changed)).arrays())
     update_checksums(folder)
     (finding,) = examine(folder).findings
     assert finding.problem == "'d' does not have the digest that the columns give it"

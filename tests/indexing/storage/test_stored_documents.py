@@ -10,7 +10,7 @@ from searchlab.errors import IndexCorrupt
 from searchlab.indexing.storage.arrays.array_file import write_arrays
 from searchlab.indexing.storage.arrays.block_checksums import BLOCK_BYTES
 from searchlab.indexing.storage.arrays.string_table import Strings
-from searchlab.indexing.storage.document_packing import join_documents, pack_document
+from searchlab.indexing.storage.document_packing import PackedDocuments, pack_document
 from searchlab.indexing.storage.long_body import MAX_WHOLE_LENGTH, cut_body
 from searchlab.indexing.storage.stored_documents import LONG_MAGIC, StoredDocuments
 from searchlab.records import Document
@@ -28,7 +28,7 @@ DOCUMENTS = [LONG, ODD, SHORT]
 
 
 def store(path, packed):
-    write_arrays(path / "documents", join_documents(packed))
+    write_arrays(path / "documents", PackedDocuments(packed).arrays())
     return StoredDocuments(path / "documents", Strings.of(f"d{n}" for n in range(len(packed))))
 
 
@@ -157,3 +157,17 @@ def test_a_block_that_cannot_be_right_is_refused(tmp_path, lengths, block):
     body = stored.read(0).body
     with pytest.raises(IndexCorrupt, match="document 0 cannot be read"):
         body.read(0, 5)
+
+
+def test_packed_documents_are_taken_in_another_order():
+    packed = PackedDocuments([b"one", b"", b"three"])
+    packed.append(b"four")
+    arrays = packed.take([2, 3, 1]).arrays()
+    assert arrays["texts"].tobytes() == b"threefour"
+    assert arrays["offsets"].tolist() == [0, 5, 9, 9]
+
+
+def test_no_documents_are_empty_arrays():
+    arrays = PackedDocuments().arrays()
+    assert len(arrays["texts"]) == 0
+    assert arrays["offsets"].tolist() == [0]
