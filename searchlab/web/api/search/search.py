@@ -105,7 +105,15 @@ def search_documents(
     answer["other_fields"] = [each.to_json() for each in hits.other_fields]
     answer["completions"] = _completions(state.index, hits.query)
     judged = find_judged_query(state, q) if judge else None
-    answer["topic"] = None if judged is None else {"topic_set": judged.topic_set, "qid": judged.qid}
+    answer["topic"] = (
+        None
+        if judged is None
+        else {
+            "topic_set": judged.topic_set,
+            "qid": judged.qid,
+            "n_judged": len(judged.grades_of(judge)),
+        }
+    )
     answer["quality"] = None
     if judged is not None:
         grades = judged.grades_of(judge)
