@@ -1,5 +1,7 @@
 """An experiment is started from its page and read, and a mistake is shown at its field with all entries kept."""
 
+from urllib.parse import urlsplit
+
 import pytest
 
 from searchlab.corpus.trec.qrels import read_qrels
@@ -68,3 +70,17 @@ def test_a_mistake_has_the_focus_and_all_entries_are_kept(show, browser, find, w
     ]
     assert (ticked, find("#title").get_property("value")) == (["bm25f", "AP", "RR"], "Alone")
     browser.get_log("browser")  # the status 400
+
+
+def test_a_form_that_was_open_during_a_restart_is_accepted(show, find, wait, serve, servers, medical, address):
+    shown = show("/experiments")
+    choose(shown, "systems", "bm25", "jm")
+    choose(shown, "rankers")
+    find("#title").send_keys("After the restart")
+    ended = servers.pop(address)
+    ended.terminate()
+    ended.wait(20)
+    ended.stdout.close()
+    assert serve(medical, port=urlsplit(address).port) == address
+    find(".choose .button").click()
+    wait("document.getElementById('job')?.textContent.includes('After the restart')")
