@@ -48,9 +48,9 @@ def experiment(medical) -> str:
 
 
 @pytest.fixture(scope="module")
-def servers() -> Iterator[dict[str, subprocess.Popen]]:
+def servers() -> Iterator[dict[str, subprocess.Popen[str]]]:
     """The processes of the servers that `serve` has started, by URL."""
-    processes: dict[str, subprocess.Popen] = {}
+    processes: dict[str, subprocess.Popen[str]] = {}
     yield processes
     for process in processes.values():
         process.terminate()
