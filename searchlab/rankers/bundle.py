@@ -95,7 +95,8 @@ class Bundle:
         if not self.recipe:
             return ""
         name, summary = self.recipe["name"], self.recipe["summary"]
-        return f"{name}: {summary}" if self.label != self.ranker or name == "paper" else f"the paper's: {summary}"
+        is_shared = name != "paper" and self.label == self.ranker
+        return f"{name} (for {self.ranker} the same as paper): {summary}" if is_shared else f"{name}: {summary}"
 
     def scores(self, table: FeatureTable) -> Floats:
         """The scores of the rows of a table of raw features, which may have further columns."""

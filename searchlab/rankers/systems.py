@@ -14,6 +14,7 @@ from functools import lru_cache
 from typing import ClassVar, Protocol
 
 from searchlab.errors import SettingError, unknown_name
+from searchlab.rankers.builtin import BUILTIN
 from searchlab.rankers.reranking import Reranker
 from searchlab.retrieval.composition.base_pipeline import PipelineHits
 from searchlab.retrieval.engine import SearchEngine
@@ -137,8 +138,13 @@ class ModelSystem(NamedPipeline):
 
     @property
     def label(self) -> str:
-        """The model's name, and the ranker that learnt it, with the mark of its recipe."""
-        return f"{self.name.removeprefix(MODEL)} ({self.ranker})"
+        """The model's label."""
+        return model_label(self.name.removeprefix(MODEL), self.ranker)
+
+
+def model_label(name: str, ranker: str) -> str:
+    """A model's name, and the ranker that learnt it, with the mark of its recipe."""
+    return "the built-in model" if name == BUILTIN else f"{name} ({ranker})"
 
 
 def make_system(

@@ -18,6 +18,7 @@ from searchlab.indexing.storage.stored_documents import StoredDocument
 from searchlab.notebook_html import MAX_ROWS, Cell, Markup, html_bar, html_block, html_table, marked_html
 from searchlab.records import Document, QueryTerm
 from searchlab.retrieval.fields.facets import N_VALUES, Facet, count_facet
+from searchlab.retrieval.fields.histogram import N_BINS, Bin, count_bins
 from searchlab.retrieval.fields.matches import Marks, Matches, count_marks, mark_documents
 from searchlab.retrieval.fields.sorting import SortOrder, sort_documents
 from searchlab.retrieval.highlight.long_texts import TextPart, analyzer_of, best_part
@@ -183,6 +184,10 @@ class Hits(HitsExport, Sequence[Hit]):
     def facets(self, *fields: str, n: int = N_VALUES) -> dict[str, Facet]:
         """The n most frequent values of some fields, over all documents that the search finds, whatever k."""
         return {field: count_facet(self._snapshot, self.matching, field, n) for field in fields}
+
+    def histogram(self, field: str, n: int = N_BINS) -> tuple[Bin, ...]:
+        """Numbers of a field, in at most n bins, over all documents that the search finds, whatever k."""
+        return count_bins(self._snapshot, self.matching, field, n)
 
     def group_duplicates(self, k: int | None = None) -> list[DuplicateGroup]:
         """The first k groups of near-duplicates among these hits (see `searchlab.retrieval.near_duplicates`)."""

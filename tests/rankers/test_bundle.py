@@ -434,9 +434,9 @@ def test_a_recipe_is_kept_and_may_be_unknown(tmp_path):
     bundle = load_bundle(path)
     assert bundle.recipe == recipe
     assert (bundle.label, bundle.recipe_text) == ("rsvm, tuned", "tuned: powers of the features")
-    # Where the tuned recipe does what the paper's does, it is called that.
+    # Some rankers have no paper, and others a paper that is not improved on: the two recipes do the same with them.
     same = replace(bundle, recipe=recipe | {"label": "rsvm"})
-    assert (same.label, same.recipe_text) == ("rsvm", "the paper's: powers of the features")
+    assert (same.label, same.recipe_text) == ("rsvm", "tuned (for rsvm the same as paper): powers of the features")
     record = bundle.to_json()
     del record["recipe"]
     path.write_text(json.dumps(record))

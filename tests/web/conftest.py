@@ -48,28 +48,35 @@ def experiment(medical) -> str:
 
 
 @pytest.fixture(scope="module")
-def serve() -> Iterator[Callable[..., str]]:
-    """Serve the indexes in some folders; returns the URL."""
-    processes = []
+def servers() -> Iterator[dict[str, subprocess.Popen[str]]]:
+    """The processes of the servers that `serve` has started, by URL."""
+    processes: dict[str, subprocess.Popen[str]] = {}
+    yield processes
+    for process in processes.values():
+        process.terminate()
+    for process in processes.values():
+        process.wait(20)
+        process.stdout.close()
 
-    def begin(*folders: Path) -> str:
+
+@pytest.fixture(scope="module")
+def serve(servers) -> Callable[..., str]:
+    """Serve the indexes in some folders; returns the URL."""
+
+    def begin(*folders: Path, port: int = 0) -> str:
         served = [part for folder in folders for part in ("-i", folder)]
         kept = ("--uploads", folders[0].parent / "uploads")
         # The command opens all indexes before it prints the address: the first page never waits for that.
         process = subprocess.Popen(
-            [*SEARCHLAB, "serve", "--port", "0", *served, *kept], stdout=subprocess.PIPE, text=True
+            [*SEARCHLAB, "serve", "--port", str(port), *served, *kept], stdout=subprocess.PIPE, text=True
         )
-        processes.append(process)
         line = process.stdout.readline()
         assert " at http" in line, "the server did not start"
-        return line.partition(" at ")[2].split()[0]
+        url = line.partition(" at ")[2].split()[0]
+        servers[url] = process
+        return url
 
-    yield begin
-    for process in processes:
-        process.terminate()
-    for process in processes:
-        process.wait(20)
-        process.stdout.close()
+    return begin
 
 
 # A page that has not been painted yet ignores keys and clicks.

@@ -1,1 +1,1 @@
-"""Fields of results: sorting by a field, facets, and words that occur in other fields."""
+"""Fields of results: sorting by a field, facets, histograms, and words that occur in other fields."""

@@ -21,7 +21,7 @@ SYSTEMS = {
     "wtm": "Topics of words",
 }
 RANKERS = {
-    "softmax": "Which document is better than all less relevant ones? (recommended)",
+    "softmax": "Recommended: which document is better than all less relevant ones?",
     "rsvm-ir": "Which of two documents is better? Top ranks count more",
     "rsvm": "Which of two documents is better?",
     "rsvm-ir-gd": "Which of two is better, by a slower method",

@@ -21,7 +21,7 @@ from searchlab.web.api.parameters import (
 )
 from searchlab.web.api.search import compare, explain, export_results, saved_searches, search, search_batch
 from searchlab.web.pages.page import Form, Page
-from searchlab.web.pages.search import search_pages, searches_page
+from searchlab.web.pages.search import search_pages, searches_page, years
 from searchlab.web.pages.search.upload_page import upload_page
 
 ENDPOINTS = (
@@ -140,9 +140,9 @@ PAGES = (
         search_pages.search_page,
         (
             *(search_pages.ANY_QUERY, INDEX, SYSTEM, SMALL_K, PAGE, FILTER, SORT, GROUP, SYNONYMS),
-            *(search_pages.YEAR_FROM, search_pages.YEAR_TO),
+            *(years.YEAR_FROM, years.YEAR_TO),
         ),
-        prepare=search_pages.filter_years,
+        prepare=years.filter_years,
         brief=True,
     ),
     Page(

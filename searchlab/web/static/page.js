@@ -43,6 +43,27 @@ function showGrade(form, grade) {
 // The forms of a document, which may be shown twice.
 const formsOf = (docno) => [...document.querySelectorAll("form.grades[data-docno]")].filter((form) => form.dataset.docno === docno);
 
+// Beside the results: how many documents are judged for their topic, those on other pages included, and which is next.
+let nJudgedElsewhere;
+function showJudged(total) {
+  const line = document.querySelector("[data-judged]");
+  if (!line) return;
+  const results = [...document.querySelectorAll(".result")].filter((result) => result.querySelector("form.grades"));
+  const unjudged = results.filter((result) => gradeOf(result.querySelector("form.grades")) === null);
+  const nHere = results.length - unjudged.length;
+  nJudgedElsewhere = total === undefined ? nJudgedElsewhere ?? Number(line.dataset.judged) - nHere : total - nHere;
+  const n = nHere + nJudgedElsewhere;
+  line.hidden = n === 0;
+  line.querySelector("[data-n]").textContent = n.toLocaleString("en");
+  const next = line.querySelector("[data-next]");
+  next.hidden = !unjudged.length;
+  line.querySelector("[data-all]").hidden = unjudged.length > 0;
+  if (!unjudged.length) return;
+  next.hash = unjudged[0].id;
+  line.querySelector("[data-rank]").textContent = unjudged[0].value;
+}
+showJudged();
+
 export async function grade(form, chosen) {
   const before = gradeOf(form);
   const after = chosen === before ? null : chosen;
@@ -51,6 +72,7 @@ export async function grade(form, chosen) {
   try {
     const { n_judged } = await save(() => send("/api/judgments", { index, judge, docno, query, grade: after }));
     const words = after === null ? "Judgment removed" : `Judged ${WORDS[after]}`;
+    showJudged(n_judged);
     announce(`${words}; ${n_judged} judged for this query`);
   } catch (error) {
     for (const each of formsOf(docno)) showGrade(each, before);
@@ -66,6 +88,7 @@ async function takeBack(path, name, verb, words) {
     const changed = (await save(() => send(path, { index, judge, query })))[name];
     if (!changed) return announce(`Nothing to ${verb} for this query`);
     for (const form of formsOf(changed.docno)) showGrade(form, changed.present_grade);
+    showJudged();
     announce(`${words}: “${changed.title || changed.docno}” for “${changed.topic}” (${changed.topic_set})`);
   } catch (error) {
     announce(`Not possible: ${error.message}`);
@@ -83,6 +106,7 @@ async function refreshGrades() {
     for (const form of page.querySelectorAll("form.grades[data-docno]")) {
       for (const each of formsOf(form.dataset.docno)) showGrade(each, gradeOf(form));
     }
+    showJudged(Number(page.querySelector("[data-judged]")?.dataset.judged ?? 0));
   } catch {
     // Without a connection the page stays as it is.
   }

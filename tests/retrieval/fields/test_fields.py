@@ -221,3 +221,31 @@ def test_marks_are_those_of_all_matches(engine):
     hits = engine.search("a", k=2)
     marked = [int(np.count_nonzero(each)) for each in hits.matching]
     assert sum(marked) == hits.n_matches == len(engine.search("a", k=None))
+
+
+# --- histograms
+
+
+def test_a_histogram_counts_the_years_of_all_documents_that_are_found(engine):
+    found = engine.search("a b", k=None).docnos
+    written = [str(engine.document(docno).fields.get("year", "")) for docno in found]
+    years = Counter(int(year[:4]) for year in written if year[:4].isdigit())
+    bins = engine.search("a b", k=1).histogram("year")
+    assert [(each.first, each.last) for each in bins] == [(year, year) for year in range(1988, 2002)]
+    assert {each.first: each.n_docs for each in bins if each.n_docs} == years
+    # Wider bins begin at multiples of their width.
+    by_decades = engine.search("a b").histogram("year", n=3)
+    assert [(each.first, each.last) for each in by_decades] == [(1980, 1989), (1990, 1999), (2000, 2009)]
+    assert [each.n_docs for each in by_decades] == [years[1988], years[1990], years[2001]]
+    assert engine.search("zzz").histogram("year") == engine.search("a").histogram("journal") == ()
+    with pytest.raises(SettingError, match="2 or more"):
+        engine.search("a").histogram("year", n=1)
+
+
+def test_numbers_that_are_no_years_leave_room_for_the_others(build):
+    years = [1999, 2001, 20011231, -5, 1e300]
+    documents = [Document(f"d{number}", "", "a", {"year": year}) for number, year in enumerate(years)]
+    with SearchEngine(build(documents)) as engine:
+        bins = engine.search("a").histogram("year", n=40)
+    assert (bins[0].first, bins[-1].last) == (-100, 2099)
+    assert [each.n_docs for each in bins if each.n_docs] == [1, 1, 1]

@@ -71,7 +71,7 @@ SCHEMAS: dict[str, Schema] = {
         facets=table_of(named("Facet")),
         sort=TEXT,
         other_fields=list_of(record(field=TEXT, n_docs=INTEGER, query=TEXT)),
-        topic=nullable(record(topic_set=TEXT, qid=TEXT)),
+        topic=nullable(record(topic_set=TEXT, qid=TEXT, n_judged=INTEGER)),
     ),
     "Part": record(label=TEXT, words=TEXT, amount=NUMBER),
     "Explanation": record(docno=TEXT, title=TEXT, score=NUMBER, found=BOOLEAN, parts=list_of(named("Part"))),

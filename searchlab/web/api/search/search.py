@@ -79,8 +79,12 @@ def search_documents(
     sort: str = "",
     facet: Sequence[str] = (),
     group_duplicates: bool = False,
+    histogram: str = "",
 ) -> dict[str, Any]:
-    """One page of the best documents for a query, with the grades that this judge gave them."""
+    """One page of the best documents for a query, with the grades that this judge gave them.
+
+    `histogram` is a field of numbers to count in bins, for the page.
+    """
     start = time.perf_counter()
     chosen = state.index.system(system)
     n_wanted = _last_rank(k, page, state.limits) + 1
@@ -90,15 +94,26 @@ def search_documents(
     shown = hits.take(np.array([group.row for group in groups], np.int64)) if group_duplicates else hits
     # First, since marking the documents that match also counts them.
     facets = {name: counted.to_json() for name, counted in hits.facets(*parse_fields(facet)).items()}
+    bins = hits.histogram(histogram) if histogram else ()
     answer = result_page(state.index, chosen, shown, q, k, page, filter) | _correction(hits.query, q)
     for hit, group in zip(answer["hits"], groups[(page - 1) * k :], strict=False):
         hit["duplicates"] = [each.to_json() for each in group.duplicates]
     answer["sort"] = sort
     answer["facets"] = facets
+    if histogram:
+        answer["histogram"] = bins
     answer["other_fields"] = [each.to_json() for each in hits.other_fields]
     answer["completions"] = _completions(state.index, hits.query)
     judged = find_judged_query(state, q) if judge else None
-    answer["topic"] = None if judged is None else {"topic_set": judged.topic_set, "qid": judged.qid}
+    answer["topic"] = (
+        None
+        if judged is None
+        else {
+            "topic_set": judged.topic_set,
+            "qid": judged.qid,
+            "n_judged": len(judged.grades_of(judge)),
+        }
+    )
     answer["quality"] = None
     if judged is not None:
         grades = judged.grades_of(judge)

@@ -14,7 +14,7 @@ from searchlab.rankers.bundle import Bundle, load_bundle
 from searchlab.rankers.model_store import model_history
 from searchlab.rankers.model_store.default_ranker import remove_default_ranker, write_default_ranker
 from searchlab.rankers.model_store.model_files import model_file
-from searchlab.rankers.systems import EXPANDED, MODEL
+from searchlab.rankers.systems import EXPANDED, MODEL, model_label
 from searchlab.training.advice import KINDS
 from searchlab.training.cross_validation import BUILT_IN
 from searchlab.training.held_out import RECALL_MEASURES
@@ -210,7 +210,7 @@ def _model_record(state: RequestState, name: str, bundle: Bundle) -> dict[str, A
     n_topics, topic_set = bundle.training.get("n_queries"), bundle.training.get("set")
     return {
         "name": name,
-        "label": f"{name} ({bundle.label})",
+        "label": model_label(name, bundle.label),
         "ranker": bundle.ranker,
         "recipe": bundle.recipe_text or None,
         "n_topics": n_topics if isinstance(n_topics, int) else 0,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -11,12 +10,13 @@ from searchlab.indexing.snapshot import Snapshot
 from searchlab.retrieval.fields.facets import suited_fields
 from searchlab.retrieval.suggest.title_phrases import frequent_title_phrases
 from searchlab.web.api.measuring.query_measure import find_judged_query
-from searchlab.web.api.parameters import QUERY, Parameter
+from searchlab.web.api.parameters import QUERY
 from searchlab.web.api.search.compare import RIGHT, compare_systems
 from searchlab.web.api.search.explain import explain_score
 from searchlab.web.api.search.search import find_similar, get_document, search_documents
 from searchlab.web.http_errors import to_http_error
 from searchlab.web.pages.page import BrowserSession
+from searchlab.web.pages.search.years import YEAR, chosen_years, draw_years, without_years
 from searchlab.web.state.request_state import RequestState
 
 # Syntax with which a query requires more than one of its words.
@@ -29,39 +29,18 @@ SHOWN_LENGTH = 100_000
 
 ANY_QUERY = replace(QUERY, default="")
 ANY_RIGHT = replace(RIGHT, default="")
-YEAR = "year"
-YEAR_FROM = Parameter(
-    "year_from", "integer", "the first year", default=None, minimum=-9999, maximum=9999, nullable=True
-)
-YEAR_TO = replace(YEAR_FROM, name="year_to", description="the last year")
-# A filter by a range of years, as the form of years writes it; either end may be open.
-_YEARS = re.compile(rf"{YEAR}=\[(?:(-?[0-9]{{1,4}}) )?TO(?: (-?[0-9]{{1,4}}))?\]")
-
-
-def filter_years(values: dict[str, Any]) -> dict[str, Any]:
-    """The values of a page with the years of its form as one of the filters, in place of an earlier one."""
-    first, last = values["year_from"], values["year_to"]
-    kept = {name: value for name, value in values.items() if name not in ("year_from", "year_to")}
-    if first is None and last is None:
-        return kept
-    ends = ["" if first is None else f"{first} ", "" if last is None else f" {last}"]
-    written = f"{YEAR}=[{'TO'.join(ends)}]"
-    return kept | {"filter": [*(each for each in values["filter"] if not _YEARS.fullmatch(each)), written]}
-
-
-def chosen_years(filters: Sequence[str]) -> tuple[str, str]:
-    """The first and the last year of the filters, as the form shows them; empty if that end is open."""
-    found = next(filter(None, map(_YEARS.fullmatch, filters)), None)
-    return (found[1] or "", found[2] or "") if found else ("", "")
 
 
 def search_page(state: RequestState, session: BrowserSession, values: dict[str, Any]) -> dict[str, Any]:
     """The search box and, if there is a query, one page of its hits."""
     snapshot = state.index.engine.snapshot
+    has_years = YEAR in snapshot.numeric_fields
     context = _query_context(values) | {
         "fields": list(snapshot.field_names),
         "orders": _orders(snapshot, values["sort"]),
-        "years": chosen_years(values["filter"]) if YEAR in snapshot.numeric_fields else None,
+        "years": chosen_years(values["filter"]) if has_years else None,
+        "year_bars": None,
+        "other_filters": without_years(values["filter"]),
         "synonyms": state.uses_synonyms,
         "examples": [],
         "facets": [],
@@ -76,7 +55,13 @@ def search_page(state: RequestState, session: BrowserSession, values: dict[str, 
         phrases = state.index.cached("title phrases", lambda: frequent_title_phrases(snapshot))
         return context | {"examples": phrases}
     try:
-        answer = search_documents(state, **values, facet=suited_fields(snapshot, MAX_FACETS), judge=session.judge)
+        answer = search_documents(
+            state,
+            **values,
+            facet=suited_fields(snapshot, MAX_FACETS),
+            judge=session.judge,
+            histogram=YEAR if has_years else "",
+        )
     except Exception as error:
         http_error = to_http_error(error)
         if http_error is None or http_error.status != 400:
@@ -85,7 +70,7 @@ def search_page(state: RequestState, session: BrowserSession, values: dict[str, 
     if answer["hits"] and values["page"] == 1:
         state.remember_query(values["q"])
     counted = [(name, facet) for name, facet in answer["facets"].items() if facet["values"]]
-    return context | {"answer": answer, "facets": counted}
+    return context | {"answer": answer, "facets": counted, "year_bars": draw_years(answer.get("histogram", ()))}
 
 
 def _orders(snapshot: Snapshot, chosen: str) -> list[tuple[str, str]]:
@@ -106,6 +91,7 @@ def similar_page(state: RequestState, session: BrowserSession, values: dict[str,
         "fields": [],
         "orders": [],
         "years": None,
+        "year_bars": None,
         "synonyms": None,
         "examples": [],
         "facets": [],

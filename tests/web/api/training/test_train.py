@@ -67,7 +67,7 @@ def test_a_model_is_trained_on_judgments_and_used(app_state, folder):
     assert train_api.list_jobs(RequestState(app_state)) == {"jobs": [ended]}
 
     model, builtin = models_api.list_models(RequestState(app_state))["models"]
-    assert (builtin["name"], builtin["label"]) == ("builtin", "builtin (built-in)")
+    assert (builtin["name"], builtin["label"]) == ("builtin", "the built-in model")
     assert model == {
         "name": "mine-rsvm",
         "label": "mine-rsvm (rsvm, tuned)",

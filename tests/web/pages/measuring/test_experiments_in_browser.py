@@ -1,4 +1,6 @@
-"""The pages of experiments in a browser."""
+"""An experiment is started from its page and read, and a mistake is shown at its field with all entries kept."""
+
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -21,3 +23,64 @@ def address(serve, medical, experiment):
 @pytest.mark.parametrize("path", PAGES)
 def test_pages_are_accessible(check_page, path):
     check_page(path)
+
+
+def choose(shown, name, *values):
+    """Tick these boxes of a group, and no others."""
+    for box in shown.find_elements("css selector", f'[name="{name}"]'):
+        if box.is_selected() != (box.get_attribute("value") in values):
+            shown.execute_script("arguments[0].click()", box)
+
+
+def test_an_experiment_is_started_and_read(show, find, wait):
+    shown = show("/experiments")
+    choose(shown, "systems", "bm25", "dirichlet")
+    choose(shown, "rankers")
+    choose(shown, "measures", "AP")
+    find("#title").send_keys("Which model of language?")
+    find(".choose .button").click()
+    # Without a reload, the card shows the progress, then the result.
+    wait("document.querySelector('.job')?.dataset.state === 'done'", seconds=60)
+    assert find("#job").text == "Which model of language? is complete"
+    find(".job .primary").click()
+    wait("location.pathname === '/experiment'")
+    assert find("h1").text == "Which model of language?"
+    assert [each.text for each in shown.find_elements("css selector", "#means ~ .scroll th[scope=row]")] == [
+        "BM25",
+        "dirichlet",
+    ]
+    find("td a").click()
+    wait("document.querySelectorAll('.rankings li a').length > 10")
+    find(".rankings li a").click()
+    wait("location.pathname === '/document'")
+
+
+def test_a_mistake_has_the_focus_and_all_entries_are_kept(show, browser, find, wait):
+    shown = show("/experiments")
+    choose(shown, "systems", "bm25f")
+    choose(shown, "rankers")
+    choose(shown, "measures", "AP", "RR")
+    find("#title").send_keys("Alone")
+    find(".choose .button").click()
+    wait("document.getElementById('problem')")
+    assert find("#problem").text == "choose at least two systems or rankers to compare"
+    assert browser.execute_script("return document.activeElement.getAttribute('aria-describedby')") == "problem"
+    ticked = [
+        box.get_attribute("value") for box in browser.find_elements("css selector", ".choose [type=checkbox]:checked")
+    ]
+    assert (ticked, find("#title").get_property("value")) == (["bm25f", "AP", "RR"], "Alone")
+    browser.get_log("browser")  # the status 400
+
+
+def test_a_form_that_was_open_during_a_restart_is_accepted(show, find, wait, serve, servers, medical, address):
+    shown = show("/experiments")
+    choose(shown, "systems", "bm25", "jm")
+    choose(shown, "rankers")
+    find("#title").send_keys("After the restart")
+    ended = servers.pop(address)
+    ended.terminate()
+    ended.wait(20)
+    ended.stdout.close()
+    assert serve(medical, port=urlsplit(address).port) == address
+    find(".choose .button").click()
+    wait("document.getElementById('job')?.textContent.includes('After the restart')")

@@ -121,6 +121,19 @@ def test_years_restrict_the_results_and_can_be_changed(show, wait):
     assert texts(shown, ".summary p")[0].startswith("9 results ")
 
 
+def test_a_bar_of_the_histogram_restricts_the_years(show, wait):
+    shown = show("/?q=cells")
+    assert texts(shown, "#years-found") == ["Results from 1988 to 2003, most of them in 1995 (2)"]
+    bars = shown.find_elements("css selector", ".histogram a")
+    heights = [float(bar.find_element("css selector", ".up").get_attribute("height")) for bar in bars]
+    assert (len(bars), max(heights), heights.count(100)) == (15, 100, 1)
+    click(shown, ".histogram a:nth-child(2)")
+    wait("document.querySelector('.chip')")
+    assert texts(shown, ".chip bdi") == ["year=[1990 TO 1990]"]
+    # One year leaves no choice.
+    assert shown.find_elements("css selector", ".histogram") == []
+
+
 def test_ticked_results_are_exported(show, address):
     shown = show("/?q=cells")
     for position in (2, 3):

@@ -257,6 +257,23 @@ def test_judgments_by_click_and_by_key_are_there_after_a_reload(show, press, wai
     assert [pressed(shown, n) for n in range(4)] == [["Definitely"], ["Possibly"], ["Not"], []]
 
 
+def test_the_results_show_how_many_are_judged_and_which_is_next(show, press, wait):
+    so_far = "document.querySelector('[data-judged]').innerText"
+    shown = show("/?q=anemia")
+    assert not shown.find_element("css selector", "[data-judged]").is_displayed()
+    for result, n_judged in ((1, 1), (3, 2)):
+        click(shown, f".result:nth-child({result}) [data-grade='1']")
+        wait(f"{so_far} === arguments[0]", f"{n_judged} judged for this topic; next: result 2")
+    show("/?q=anemia")
+    assert shown.find_element("css selector", "[data-judged]").text == "2 judged for this topic; next: result 2"
+    click(shown, "[data-next]")
+    wait("location.hash === '#result-2'")
+    press("u")
+    wait(f"{so_far}.startsWith('1 judged')")
+    show("/?q=anemia&k=1")
+    assert shown.find_element("css selector", "[data-judged]").text.endswith("all on this page are judged, next page")
+
+
 def test_a_grade_chosen_again_is_removed_and_restored_by_undo(show, press, wait):
     announcement = "document.getElementById('announcement').textContent"
     shown = show("/?q=children")

@@ -1,0 +1,48 @@
+"""Histograms: how many of the documents that a search finds have which numbers in a field, such as years."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import count
+
+import numpy as np
+
+from searchlab.errors import SettingError
+from searchlab.indexing.snapshot import Snapshot
+from searchlab.retrieval.fields.matches import Marks
+
+N_BINS = 40
+# Whole numbers beyond are not numbers of this world, and would leave one bin for all others.
+LARGEST = 9999
+
+
+@dataclass(frozen=True)
+class Bin:
+    """The whole numbers from `first` to `last`, and the number of documents that have one of them."""
+
+    first: int
+    last: int
+    n_docs: int
+
+
+def count_bins(snapshot: Snapshot, marks: Marks, field: str, n: int = N_BINS) -> tuple[Bin, ...]:
+    """At most n bins of equal width over the whole numbers that marked documents have in a field, in their order.
+
+    The width is 1, 2, 5, 10, 20 …, and each bin begins at a multiple of it. A date counts as its year; of several
+    numbers of a document the greatest counts. Numbers below -9999 or above 9999 are ignored.
+    """
+    if isinstance(n, bool) or not isinstance(n, int) or n < 2:
+        raise SettingError(f"n is {n!r}, expected a number of bins, 2 or more")
+    with snapshot.report_damage():
+        columns = [shard.columns.fields.numbers_of(field) for shard in snapshot.shards]
+        having = [column[marked] for column, marked in zip(columns, marks, strict=True) if column is not None]
+    numbers = np.floor(np.concatenate([np.zeros(0), *having]))
+    numbers = numbers[np.abs(numbers) <= LARGEST].astype(np.int64)
+    if not len(numbers):
+        return ()
+    first, last = int(numbers.min()), int(numbers.max())
+    widths = (step * 10**power for power in count() for step in (1, 2, 5))
+    width = next(width for width in widths if last // width - first // width < n)
+    counts = np.bincount(numbers // width - first // width)
+    begins = range(first // width * width, last + 1, width)
+    return tuple(Bin(begin, begin + width - 1, int(n_docs)) for begin, n_docs in zip(begins, counts, strict=True))
