@@ -12,7 +12,7 @@ from searchlab.indexing.snapshot import Snapshot
 from searchlab.retrieval.fields.matches import Marks
 
 N_BINS = 40
-# Whole numbers beyond are not numbers of this world, and would leave one bin for all others.
+# Larger whole numbers are taken for mistakes: with them, all other numbers would be in one bin.
 LARGEST = 9999
 
 
