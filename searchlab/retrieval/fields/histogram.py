@@ -7,7 +7,7 @@ from itertools import count
 
 import numpy as np
 
-from searchlab.errors import SettingError
+from searchlab.errors import SettingError, unknown_name
 from searchlab.indexing.snapshot import Snapshot
 from searchlab.retrieval.fields.matches import Marks
 
@@ -24,6 +24,10 @@ class Bin:
     last: int
     n_docs: int
 
+    def to_json(self) -> dict[str, int]:
+        """The bin as a record."""
+        return dict(vars(self))
+
 
 def count_bins(snapshot: Snapshot, marks: Marks, field: str, n: int = N_BINS) -> tuple[Bin, ...]:
     """At most n bins of equal width over the whole numbers that marked documents have in a field, in their order.
@@ -33,6 +37,8 @@ def count_bins(snapshot: Snapshot, marks: Marks, field: str, n: int = N_BINS) ->
     """
     if isinstance(n, bool) or not isinstance(n, int) or n < 2:
         raise SettingError(f"n is {n!r}, expected a number of bins, 2 or more")
+    if field not in snapshot.field_names:
+        raise unknown_name("field", field, snapshot.field_names)
     with snapshot.report_damage():
         columns = [shard.columns.fields.numbers_of(field) for shard in snapshot.shards]
         having = [column[marked] for column, marked in zip(columns, marks, strict=True) if column is not None]

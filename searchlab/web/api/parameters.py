@@ -234,6 +234,13 @@ SORT = Parameter(
     "sort", "string", "order by a field, such as year:desc, instead of by score", default="", max_length=200
 )
 FACET = Parameter("facet", "strings", "fields whose values are counted in all documents that match", default=())
+HISTOGRAM = Parameter(
+    "histogram",
+    "string",
+    "a field of numbers that are counted in bins over all documents that match",
+    default="",
+    max_length=200,
+)
 GROUP = Parameter("group_duplicates", "boolean", "show near-duplicates below the best of them", default=False)
 ON, OFF = "on", "off"
 SYNONYMS = Parameter(

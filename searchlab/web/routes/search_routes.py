@@ -9,6 +9,7 @@ from searchlab.web.api.parameters import (
     FACET,
     FILTER,
     GROUP,
+    HISTOGRAM,
     INDEX,
     JUDGE,
     PAGE,
@@ -31,7 +32,7 @@ ENDPOINTS = (
         "/api/search",
         search.search_documents,
         "The best documents for a query",
-        (QUERY, INDEX, SYSTEM, K, PAGE, FILTER, SORT, FACET, GROUP, SYNONYMS, JUDGE),
+        (QUERY, INDEX, SYSTEM, K, PAGE, FILTER, SORT, FACET, HISTOGRAM, GROUP, SYNONYMS, JUDGE),
         brief=True,
     ),
     Endpoint(

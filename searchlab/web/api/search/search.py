@@ -81,10 +81,7 @@ def search_documents(
     group_duplicates: bool = False,
     histogram: str = "",
 ) -> dict[str, Any]:
-    """One page of the best documents for a query, with the grades that this judge gave them.
-
-    `histogram` is a field of numbers to count in bins, for the page.
-    """
+    """One page of the best documents for a query, with the grades that this judge gave them."""
     start = time.perf_counter()
     chosen = state.index.system(system)
     n_wanted = _last_rank(k, page, state.limits) + 1
@@ -94,14 +91,13 @@ def search_documents(
     shown = hits.take(np.array([group.row for group in groups], np.int64)) if group_duplicates else hits
     # First, since marking the documents that match also counts them.
     facets = {name: counted.to_json() for name, counted in hits.facets(*parse_fields(facet)).items()}
-    bins = hits.histogram(histogram) if histogram else ()
+    bins = [each.to_json() for each in hits.histogram(histogram)] if histogram else []
     answer = result_page(state.index, chosen, shown, q, k, page, filter) | _correction(hits.query, q)
     for hit, group in zip(answer["hits"], groups[(page - 1) * k :], strict=False):
         hit["duplicates"] = [each.to_json() for each in group.duplicates]
     answer["sort"] = sort
     answer["facets"] = facets
-    if histogram:
-        answer["histogram"] = bins
+    answer["histogram"] = bins
     answer["other_fields"] = [each.to_json() for each in hits.other_fields]
     answer["completions"] = _completions(state.index, hits.query)
     judged = find_judged_query(state, q) if judge else None
@@ -135,7 +131,7 @@ def find_similar(state: RequestState, *, docno: str, system: str, k: int, page: 
     hits = chosen.search(similar_query(index.engine, docno), k=_last_rank(k, page, state.limits) + 2)
     answer = result_page(index, chosen, hits.without(docno), f"like {docno}", k, page, [])
     answer |= {"suggestions": {}, "corrected_query": None, "topic": None, "sort": "", "facets": {}, "other_fields": []}
-    answer |= {"completions": {}, "quality": None}
+    answer |= {"completions": {}, "quality": None, "histogram": []}
     answer["similar_to"] = {"docno": docno, "title": document.title}
     return answer | {"seconds": time.perf_counter() - start}
 

@@ -177,8 +177,15 @@ def test_a_search_is_sorted_by_a_field_and_counts_facets(client):
     assert [hits[0]["docno"] for hits in docnos] == ["d1", "d2", "d3"]
 
 
+def test_a_search_counts_numbers_of_a_field_in_bins(client):
+    found = get_json(client, "/api/search", q="cells lymphoma", k=1, histogram="year")
+    assert found["histogram"][0] == {"first": 1988, "last": 1988, "n_docs": 1}
+    assert [each["n_docs"] for each in found["histogram"]] == [1, 0, 2]
+    assert get_json(client, "/api/search", q="cells")["histogram"] == []
+
+
 def test_a_field_that_is_not_there_is_refused(client):
-    for name in ("sort", "facet"):
+    for name in ("sort", "facet", "histogram"):
         error = get_json(client, "/api/search", 400, q="cells", **{name: "colour"})["error"]
         assert error.startswith("unknown field 'colour'")
 
