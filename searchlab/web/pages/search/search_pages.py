@@ -8,7 +8,6 @@ from typing import Any
 
 from searchlab.indexing.snapshot import Snapshot
 from searchlab.retrieval.fields.facets import suited_fields
-from searchlab.retrieval.fields.histogram import Bin
 from searchlab.retrieval.suggest.title_phrases import frequent_title_phrases
 from searchlab.web.api.measuring.query_measure import find_judged_query
 from searchlab.web.api.parameters import QUERY
@@ -71,11 +70,7 @@ def search_page(state: RequestState, session: BrowserSession, values: dict[str, 
     if answer["hits"] and values["page"] == 1:
         state.remember_query(values["q"])
     counted = [(name, facet) for name, facet in answer["facets"].items() if facet["values"]]
-    return context | {
-        "answer": answer,
-        "facets": counted,
-        "year_bars": draw_years([Bin(**each) for each in answer["histogram"]]),
-    }
+    return context | {"answer": answer, "facets": counted, "year_bars": draw_years(answer["histogram"])}
 
 
 def _orders(snapshot: Snapshot, chosen: str) -> list[tuple[str, str]]:

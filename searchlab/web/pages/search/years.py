@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from searchlab.evaluation.number_text import format_count
-from searchlab.retrieval.fields.histogram import Bin
 from searchlab.web.api.parameters import Parameter
 
 YEAR = "year"
@@ -63,26 +62,28 @@ class YearBars:
     words: str
 
 
-def draw_years(bins: Sequence[Bin]) -> YearBars | None:
-    """The histogram of years; None if there are not two to choose from."""
+def draw_years(bins: Sequence[Mapping[str, int]]) -> YearBars | None:
+    """The histogram of years, from the bins of an answer; None if there are not two to choose from."""
     if len(bins) < 2:
         return None
-    most = max(bins, key=lambda each: each.n_docs)
+    most = max(bins, key=lambda each: each["n_docs"])
     width = 100 / len(bins)
     bars = tuple(
         YearBar(
             number * width,
             width,
-            100 * each.n_docs / most.n_docs,
-            f"{YEAR}=[{each.first} TO {each.last}]",
-            f"{_period(each)}: {format_count(each.n_docs, 'document')}",
+            100 * each["n_docs"] / most["n_docs"],
+            f"{YEAR}=[{each['first']} TO {each['last']}]",
+            f"{_period(each)}: {format_count(each['n_docs'], 'document')}",
         )
         for number, each in enumerate(bins)
-        if each.n_docs
+        if each["n_docs"]
     )
-    words = f"Results from {bins[0].first} to {bins[-1].last}, most of them in {_period(most)} ({most.n_docs:,})"
-    return YearBars(bins[0].first, bins[-1].last, bars, words)
+    first, last = bins[0]["first"], bins[-1]["last"]
+    words = f"Results from {first} to {last}, most of them in {_period(most)} ({most['n_docs']:,})"
+    return YearBars(first, last, bars, words)
 
 
-def _period(years: Bin) -> str:
-    return str(years.first) if years.first == years.last else f"{years.first}–{years.last}"
+def _period(years: Mapping[str, int]) -> str:
+    first, last = years["first"], years["last"]
+    return str(first) if first == last else f"{first}–{last}"
