@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -186,8 +187,9 @@ def extract_query(query: QueryContext, features: Sequence[Feature]) -> Array:
 
 def supply_positions(query: QueryContext, wanted: Collection[str]) -> dict[str, Array]:
     """How near the words of the query are to each other in the text (see `proximity`)."""
-    documents = query.documents
-    return measure_positions(query.engine.snapshot, query.words, documents.shards, documents.docs, wanted)
+    documents, engine = query.documents, query.engine
+    columns = documents.shards, documents.docs
+    return measure_positions(engine.snapshot, query.words, *columns, wanted, compiled=engine.compiled)
 
 
 def supply_rm3(query: QueryContext, wanted: Collection[str]) -> dict[str, Array]:
@@ -233,19 +235,21 @@ def supply_semantic(query: QueryContext, wanted: Collection[str]) -> dict[str, A
     by_words = [name for name in wanted if name in NEIGHBOUR_FEATURES and NEIGHBOUR_FEATURES[name].by_words]
     in_space = [name for name in wanted if name in NEIGHBOUR_FEATURES and name not in by_words]
     measured: dict[str, Array] = {}
-    for dims in SEMANTIC_DIMS:
-        targets = {f"semantic.both.{what}_{dims}": target for what, target in TARGETS.items()}
-        chosen = [name for name in wanted if name in targets]
-        is_widest = dims == SEMANTIC_DIMS[-1]
-        if not chosen and not (in_space and is_widest):
-            continue
-        vectors = space.vectors(documents.shards, documents.docs, dims)
-        exact = vectors.astype(float)
-        measured |= {name: _cosines(exact, targets[name](query, space, dims)) for name in chosen}
-        if in_space and is_widest:
-            measured |= _neighbour_features(query, in_space, DenseVectors(vectors))
+    chosen = {what: [dims for dims in SEMANTIC_DIMS if _cosine_name(what, dims) in wanted] for what in TARGETS}
+    compared = {*chain.from_iterable(chosen.values())}
+    needed = sorted(compared | ({SEMANTIC_DIMS[-1]} if in_space else set()))
+    vectors = dict(zip(needed, space.vectors_by_dims(documents.shards, documents.docs, needed), strict=True))
+    exact = {dims: _ExactVectors(vectors[dims].astype(float)) for dims in compared}
+    for what, dims_of_target in chosen.items():
+        if dims_of_target:
+            targets = TARGETS[what](query, space, dims_of_target)
+            for dims, target in zip(dims_of_target, targets, strict=True):
+                measured[_cosine_name(what, dims)] = exact[dims].cosines(target)
+    if in_space:
+        measured |= _neighbour_features(query, in_space, DenseVectors(vectors[SEMANTIC_DIMS[-1]]))
     if by_words:
-        measured |= _neighbour_features(query, by_words, space.word_vectors(documents.shards, documents.docs))
+        word_vectors = space.word_vectors(documents.shards, documents.docs, compiled=query.engine.compiled)
+        measured |= _neighbour_features(query, by_words, word_vectors)
     return measured
 
 
@@ -253,7 +257,8 @@ def _neighbour_features(query: QueryContext, names: Sequence[str], vectors: Vect
     """Features of neighbours, by their names; near are candidates by these vectors."""
     features = [NEIGHBOUR_FEATURES[name] for name in names]
     numbers = [NEIGHBOUR_NUMBERS[feature.of](query) for feature in features]
-    means = neighbour_means(vectors, numbers, [feature.size for feature in features])
+    sizes = [feature.size for feature in features]
+    means = neighbour_means(vectors, numbers, sizes, compiled=query.engine.compiled)
     return {
         name: smoothed_bm25(query.query_counts, mean) if feature.of == "counts" else mean
         for name, feature, mean in zip(names, features, means, strict=True)
@@ -285,7 +290,7 @@ def supply_topics(query: QueryContext, wanted: Collection[str]) -> dict[str, Arr
     """How near query and document are by their latent topics; the likelihood leaves out words that no topic has."""
     model, documents = query.topic_model or _open_topic_model(query.engine), query.documents
     of_docs = model.topics_given_document(documents.shards, documents.docs)
-    measured = {"topic.both.cosine": _cosines(of_docs, model.topics_given_words(query.terms))}
+    measured = {"topic.both.cosine": _ExactVectors(of_docs).cosines(model.topics_given_words(query.terms))}
     s = query.counts.collect(query.terms, ["both"]).streams["both"].known
     terms = [term for term in query.terms if query.engine.snapshot.term_stats("both", term).doc_freq]
     of_terms = model.term_given_topic(terms)
@@ -303,22 +308,35 @@ def supply_topics(query: QueryContext, wanted: Collection[str]) -> dict[str, Arr
     return {name: measured[name] for name in wanted}
 
 
-def _centroid(hits: Hits, space: Space, dims: int) -> Array:
-    """The mean of the documents, weighted by their scores."""
-    return np.asarray(hits.scores @ space.vectors(hits.shards, hits.docs, dims))
+def _cosine_name(what: str, dims: int) -> str:
+    return f"semantic.both.{what}_{dims}"
 
 
-def _cosines(vectors: Array, target: Array) -> Array:
-    norms = np.linalg.norm(vectors, axis=1) * np.linalg.norm(target)
-    cosines: Array = np.divide(vectors @ target, norms, out=np.full(len(vectors), np.nan), where=norms > 0)
-    return cosines
+def _centroids(hits: Hits, space: Space, dims: Sequence[int]) -> list[Array]:
+    """The mean of the documents, weighted by their scores, in each of the spaces."""
+    return [np.asarray(hits.scores @ vectors) for vectors in space.vectors_by_dims(hits.shards, hits.docs, dims)]
 
 
-# The vectors that those of documents are compared with.
-TARGETS: dict[str, Callable[[QueryContext, Space, int], Array]] = {
-    "query": lambda query, space, dims: space.query_vector(query.terms, dims),
-    "bm25": lambda query, space, dims: _centroid(query.best.take(slice(5)), space, dims),
-    "rm3": lambda query, space, dims: _centroid(query.feedback.expanded(10), space, dims),
+class _ExactVectors:
+    """The vectors of candidates, which are compared with several others."""
+
+    def __init__(self, rows: Array) -> None:
+        self._rows = rows
+        self._norms = np.linalg.norm(rows, axis=1)
+
+    def cosines(self, target: Array) -> Array:
+        """The cosine of each row with a vector, undefined where one of them is 0."""
+        norms = self._norms * np.linalg.norm(target)
+        undefined = np.full(len(norms), np.nan)
+        cosines: Array = np.divide(self._rows @ target, norms, out=undefined, where=norms > 0)
+        return cosines
+
+
+# The vectors that those of documents are compared with, in each of some spaces.
+TARGETS: dict[str, Callable[[QueryContext, Space, Sequence[int]], list[Array]]] = {
+    "query": lambda query, space, dims: [space.query_vector(query.terms, n) for n in dims],
+    "bm25": lambda query, space, dims: _centroids(query.best.take(slice(5)), space, dims),
+    "rm3": lambda query, space, dims: _centroids(query.feedback.expanded(10), space, dims),
 }
 
 # The numbers of each candidate of which features of neighbours are made: one for each, or a row.

@@ -110,9 +110,18 @@ PROXIMITY_MEASURES = {"phrase": phrase, "bigrams": bigrams, "window": window, "d
 
 
 def measure_positions(
-    snapshot: Snapshot, words: Sequence[str], shards: Array, docs: Array, wanted: Collection[str]
+    snapshot: Snapshot,
+    words: Sequence[str],
+    shards: Array,
+    docs: Array,
+    wanted: Collection[str],
+    *,
+    compiled: bool = False,
 ) -> dict[str, Array]:
-    """The features `near.STREAM.MEASURE` of these names, for documents given by shard and number."""
+    """The features `near.STREAM.MEASURE` of these names, for documents given by shard and number.
+
+    Occurrences are found by compiled code if they may be.
+    """
     measured = {name: np.full(len(docs), np.nan) for name in wanted}
     terms = list(dict.fromkeys(words))
     for shard_index, shard in enumerate(snapshot.shards):
@@ -120,7 +129,7 @@ def measure_positions(
         if not len(rows):
             continue
         numbers = [snapshot.find_term(term)[shard_index] for term in terms]
-        texts = _find_occurrences(shard.columns, numbers, docs[rows])
+        texts = (_find_compiled if compiled else _find_occurrences)(shard.columns, numbers, docs[rows])
         # A word that does not occur in the shard has the code 0, like words that are not in the query.
         codes = [1 + terms.index(word) if numbers[terms.index(word)] >= 0 else 0 for word in words]
         for name in wanted:
@@ -143,5 +152,23 @@ def _find_occurrences(columns: ShardColumns, numbers: Sequence[int], docs: Array
     rows = np.repeat(np.arange(len(docs)), lengths)[at]
     in_title = at < (begins + titles)[rows]
     passage_ends = np.where(in_title, (begins + titles)[rows], (begins + lengths)[rows])
-    both = Occurrences(len(docs), codes, at, rows, passage_ends)
+    return _by_stream(Occurrences(len(docs), codes, at, rows, passage_ends), in_title)
+
+
+def _find_compiled(columns: ShardColumns, numbers: Sequence[int], docs: Array) -> dict[str, Occurrences]:
+    """The same by one pass over the texts."""
+    from searchlab.features.token_kernels import find_terms
+
+    tokens = columns.tokens
+    starts, middles, ends = columns.document_tokens("both").bounds(docs)
+    memory, wanted = tokens.verify_within(starts, ends), np.array(numbers, np.int64)
+    ranges = starts, middles, ends
+    found = find_terms(memory, tokens.mask, *ranges, len(columns.terms), wanted)
+    codes, at, rows, passage_ends, in_title = found
+    if len(codes) < (ends - starts).sum():
+        raise IndexError("a token that is not the number of a term")
+    return _by_stream(Occurrences(len(docs), codes, at, rows, passage_ends), in_title)
+
+
+def _by_stream(both: Occurrences, in_title: Array) -> dict[str, Occurrences]:
     return {"title": both.only(in_title), "body": both.only(~in_title), "both": both}

@@ -28,14 +28,14 @@ from searchlab.types import Array, Floats
 class Space(Protocol):
     """The methods of a semantic space that features use; its vectors have length 1, or 0."""
 
-    def vectors(self, shards: Array, docs: Array, dims: int) -> Array:
-        """The vectors of documents, a row for each."""
+    def vectors_by_dims(self, shards: Array, docs: Array, dims: Sequence[int]) -> list[Array]:
+        """The vectors of documents, a row for each, in the spaces of so many dimensions."""
 
     def query_vector(self, terms: Mapping[str, float], dims: int) -> Array:
         """The vector of a text, given as terms with their counts."""
 
-    def word_vectors(self, shards: Array, docs: Array) -> WordVectors:
-        """The vectors of documents by their words."""
+    def word_vectors(self, shards: Array, docs: Array, *, compiled: bool = False) -> WordVectors:
+        """The vectors of documents by their words, made by compiled code if they may be."""
 
 
 class TopicSpace(Protocol):
@@ -115,7 +115,8 @@ class QueryContext:
     @cached_property
     def counts(self) -> CandidateCounts:
         """The counts of terms in the candidates, which several features share."""
-        return CandidateCounts(self.engine.snapshot, self.documents.shards, self.documents.docs)
+        documents = self.documents
+        return CandidateCounts(self.engine.snapshot, documents.shards, documents.docs, compiled=self.engine.compiled)
 
     def _count(self, weights: Mapping[str, float]) -> StreamCounts:
         return self.counts.collect(weights, ["both"]).streams["both"].known

@@ -143,14 +143,14 @@ def engine(build):
 class Compass:
     """A space of two dimensions: documents a and b on the first axis, c and the query on the second, d at 0."""
 
-    def vectors(self, shards, docs, dims):
-        return np.array([[1, 0], [1, 0], [0, 1], [0, 0]], np.float32)[docs]
+    def vectors_by_dims(self, shards, docs, dims):
+        return [np.array([[1, 0], [1, 0], [0, 1], [0, 0]], np.float32)[docs] for _ in dims]
 
     def query_vector(self, terms, dims):
         assert terms == {"heat": 1, "flow": 1}
         return np.array([0, 1], np.float32)
 
-    def word_vectors(self, shards, docs):
+    def word_vectors(self, shards, docs, *, compiled=False):
         rows = np.flatnonzero(docs < 3)  # a word of a and b, and another one of c
         words = np.array([0, 0, 1])[docs[rows]]
         return WordVectors.of(len(docs), words, rows, np.ones(len(rows)))

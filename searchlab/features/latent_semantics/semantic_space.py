@@ -17,7 +17,7 @@ decomposition, but words and relations that occur only in newer documents stay u
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
@@ -111,8 +111,12 @@ class SemanticSpace(VectorArtefact[SpaceRecord]):
 
         With `dims`, the vectors of the smaller space of the first `dims` dimensions.
         """
-        dims = self._check_dims(dims)
-        return self._scale(self._vectors.rows(shards, docs)[:, :dims])
+        return self.vectors_by_dims(shards, docs, [self._check_dims(dims)])[0]
+
+    def vectors_by_dims(self, shards: Array, docs: Array, dims: Sequence[int]) -> list[Array]:
+        """The vectors of the same documents in several smaller spaces, read once."""
+        rows = self._vectors.rows(shards, docs)
+        return [self._scale(rows[:, : self._check_dims(n)]) for n in dims]
 
     def query_vector(self, terms: Mapping[str, float], dims: int | None = None) -> Array:
         """The vector of a query, of length 1, from its terms with their counts or weights; 0 if none is known."""
@@ -123,21 +127,32 @@ class SemanticSpace(VectorArtefact[SpaceRecord]):
         scaled: Array = self._scale(projected[None].astype(np.float32))[0]
         return scaled
 
-    def word_vectors(self, shards: Array, docs: Array) -> WordVectors:
-        """The rows of documents in the matrix that the space is made of, given by shard and number."""
-        entries = [(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, np.float32))]
+    def word_vectors(self, shards: Array, docs: Array, *, compiled: bool = False) -> WordVectors:
+        """The rows of documents in the matrix that the space is made of, given by shard and number.
+
+        With `compiled`, the same is made by compiled loops.
+        """
+        texts = []
         for shard_index in np.unique(shards).tolist():
             here = np.flatnonzero(shards == shard_index)
-            shard = self.snapshot.shards[shard_index]
-            if shard_index not in self._term_numbers:
-                self._term_numbers[shard_index] = self._vocabulary.numbers(shard)
-            words, rows, weights = self._weights.entries(shard, docs[here], self._term_numbers[shard_index])
+            texts.append((self.snapshot.shards[shard_index], docs[here], here, self._numbers_of(shard_index)))
+        if compiled:
+            return self._weights.word_vectors(texts, len(docs))
+        entries = [(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, np.float32))]
+        for shard, of_shard, here, numbers in texts:
+            words, rows, weights = self._weights.entries(shard, of_shard, numbers)
             entries.append((words, here[rows], weights))
         words, rows, weights = (np.concatenate(parts) for parts in zip(*entries, strict=True))
         if len(entries) > 2:  # of several shards
             order = np.argsort(words, kind="stable")
             words, rows, weights = words[order], rows[order], weights[order]
         return WordVectors.of(len(docs), words, rows, weights)
+
+    def _numbers_of(self, shard_index: int) -> Array:
+        """The numbers of a shard's terms in the vocabulary."""
+        if shard_index not in self._term_numbers:
+            self._term_numbers[shard_index] = self._vocabulary.numbers(self.snapshot.shards[shard_index])
+        return self._term_numbers[shard_index]
 
     def _check_dims(self, dims: int | None) -> int:
         if dims is None:
