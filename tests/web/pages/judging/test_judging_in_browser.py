@@ -264,6 +264,15 @@ def test_an_unsaved_note_is_kept_while_other_documents_are_shown(browser, press,
     press("k")
     wait(f"{READY} && {CURRENT} === arguments[0]", first)
     assert browser.execute_script("return document.getElementById('note').value") == "half a thought"
+    browser.refresh()
+    assert judged(0) == first
+    assert browser.execute_script("return document.getElementById('note').value") == "half a thought"
+    press("2")
+    judged(1)
+    wait("document.getElementById('saving').textContent === '' && sessionStorage.length === 0")
+    press("k")
+    wait(f"{READY} && {CURRENT} === arguments[0]", first)
+    assert browser.execute_script("return document.getElementById('note').value") == "half a thought"
 
 
 def test_a_pool_is_judged_without_scripts(browser, find, topic, until):
