@@ -4,7 +4,7 @@
 // scripts. The pages of the next documents are loaded ahead, so that a judgment shows the next document at once, while it
 // is on its way to the server (`saving.js`). A key always judges the document that is shown, never one still to come.
 
-import { announce, keysAct, refreshStrip, send, showKeys, showStrip, withoutAction } from "./page.js";
+import { announce, hasName, keysAct, refreshStrip, send, showKeys, showStrip, withoutAction } from "./page.js";
 import { isSaving, save } from "./saving.js";
 
 const N_AHEAD = 3;
@@ -117,6 +117,7 @@ const submit = (form, submitter) => whileBusy(async () => {
 });
 
 async function judge(form, button) {
+  if (!hasName()) return;
   const docno = form.dataset.docno;
   const grade = Number(button.dataset.grade);
   const { topic_set, qid, note } = form.elements;
