@@ -117,10 +117,12 @@ async function takeBack(path, name, verb, words) {
   try {
     const changed = (await save(() => send(path, { index, judge, query })))[name];
     if (!changed) return announce(`Nothing to ${verb} for this query`);
-    for (const form of formsOf(changed.docno)) showGrade(form, changed.present_grade);
+    for (const [docno, present] of Object.entries(changed.present_grades)) {
+      for (const form of formsOf(docno)) showGrade(form, present);
+    }
     showJudged();
     refreshStrip();
-    announce(`${words}: “${changed.title || changed.docno}” for “${changed.topic}” (${changed.topic_set})`);
+    announce(`${words}: ${changed.what}`);
   } catch (error) {
     announce(`Not possible: ${error.message}`);
   }
@@ -161,7 +163,9 @@ addEventListener("pageshow", (event) => {
 // The URL without the parameter that reports an action just completed: reloading must not report it again.
 export function withoutAction(href) {
   const url = new URL(href);
-  if (url.searchParams.has("did")) url.searchParams.delete("did");
+  for (const name of ["did", "together"]) {
+    if (url.searchParams.has(name)) url.searchParams.delete(name);
+  }
   return url.href;
 }
 history.replaceState(history.state, "", withoutAction(location.href));

@@ -44,6 +44,11 @@ def send(address, path, **values):
         return json.load(answer)
 
 
+def send_get(address, path):
+    with urlopen(address + path) as answer:
+        return json.load(answer)
+
+
 @pytest.fixture(scope="module")
 def collection(address):
     """The judgments of the collection, imported, and one of another judge."""
@@ -117,6 +122,39 @@ def test_a_pool_is_judged_by_keys_and_can_be_resumed(show, browser, find, press,
     wait(f"{READY} && {CURRENT} === arguments[0]", order[3])
     browser.back()
     wait(f"{READY} && {CURRENT} === arguments[0]", order[2])
+
+
+def test_a_batch_is_one_step_of_undo_and_redo_in_a_browser(show, browser, address, find, press, wait, judged, topic):
+    topic("memory after surgery")
+    url = browser.current_url
+    docnos = browser.execute_script(
+        "return [...document.querySelectorAll('.dot')].map(dot => new URL(dot.href).searchParams.get('docno'))"
+    )
+    qid = browser.execute_script("return new URLSearchParams(location.search).get('qid')")
+    batch = [{"docno": docno, "grade": 1} for docno in docnos[:3]]
+    send(address, "/api/judgments/batch", topic_set="mine", qid=qid, judge="me", judgments=batch)
+    browser.get(url)
+    assert judged(3) == docnos[3]
+    press("u")
+    judged(0)
+    assert find(".notice").text == "Undone: 3 judgments made together, for the topic “memory after surgery” of mine."
+    press("r")
+    judged(3)
+    assert find(".notice").text.startswith("Done again: 3 judgments made together")
+    browser.refresh()
+    assert browser.find_elements("css selector", ".notice") == []
+    # On the page of the set, each change is named, undone and redone.
+    show("/judge?topic_set=mine")
+    browser.execute_script("document.querySelectorAll('details').forEach(each => { each.open = true })")
+    latest = "details li form"
+    assert find(latest).text.startswith("3 judgments for 'memory after surgery' of mine, by me")
+    find(f"{latest} button").click()
+    wait("document.querySelector('[data-changed]')")
+    assert find("[data-changed] p").text == "Undone: 3 judgments for 'memory after surgery' of mine."
+    assert send_get(address, f"/api/judgments?topic_set=mine&qid={qid}") == {"judgments": []}
+    find("[data-changed] button").click()
+    wait("document.querySelector('[data-changed] button')?.textContent === 'Undo'")
+    assert len(send_get(address, f"/api/judgments?topic_set=mine&qid={qid}")["judgments"]) == 3
 
 
 def test_undo_never_reaches_another_topic(show, browser, find, press, wait, judged, topic):
