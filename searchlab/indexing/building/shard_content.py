@@ -10,6 +10,7 @@ import numpy as np
 
 from searchlab.analysis.analyzer import AnalysisSettings
 from searchlab.indexing.inversion.inversion import TokenStream, combine_streams, invert
+from searchlab.indexing.inversion.position_columns import position_columns
 from searchlab.indexing.inversion.stream_columns import stream_columns, token_columns
 from searchlab.indexing.storage.arrays.array_file import write_arrays
 from searchlab.indexing.storage.arrays.string_table import PackedStrings, Strings
@@ -61,7 +62,7 @@ class ShardContent:
             columns |= stream_columns(name, inverted.pop(name), lengths[name])
         both = combine_streams([self.title, self.body], np.arange(n_docs))
         columns |= stream_columns("both", invert(both, n_terms, with_positions=False), both.lengths)
-        columns |= token_columns("tokens", both, n_terms)
+        columns |= token_columns("tokens", both, n_terms) | position_columns(both.tokens, n_terms)
         write_arrays(folder / COLUMNS, columns | self.ngrams)
         (folder / IN_USE).touch()
         return ShardRecord(folder.name, n_docs, self.n_words, sync_tree(folder))
