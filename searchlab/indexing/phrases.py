@@ -71,6 +71,8 @@ def _occurrences_by_positions(text: Text, positions: TermPositions, terms: Seque
         passages = text.passages.select(_count_equal(positions.docs_of(begins))[0])
     else:
         passages = text.passages.select(find_all_terms(text, terms))
+        if not len(passages):
+            return passages.docs
         begins, reached = _near(in_order, passages.starts, slop, passages.starts[:0])
     return passages.docs[_find_passages(passages.starts, passages.ends, begins, reached)]
 

@@ -45,6 +45,18 @@ def test_phrases_are_counted_as_by_reading_every_text(tmp_path, seed, reading):
             assert find_phrase(both, [columns.terms.find(term) for term in phrase], 2).tolist() == near
 
 
+@pytest.mark.parametrize("slop", [1, 2])
+def test_words_that_no_document_has_together_are_no_phrase(tmp_path, slop, reading):
+    texts = [("xa xb", ""), ("xc xc", "xd"), ("xa", "xd")]
+    documents = [{"docno": f"{n}", "title": title, "body": body} for n, (title, body) in enumerate(texts)]
+    searchlab.index(documents, tmp_path / "it")
+    with searchlab.open(tmp_path / "it") as engine:
+        columns = engine.snapshot.shards[0].columns
+        for words in (["xa", "xc"], ["xb", "xd"], ["xa", "xd"]):
+            numbers = [columns.terms.find(word) for word in words]
+            assert find_phrase(columns.text("both"), numbers, slop).tolist() == []
+
+
 def _count(words, phrase):
     return sum(words[n : n + len(phrase)] == phrase for n in range(len(words)))
 

@@ -77,7 +77,8 @@ class TermPositions:
         sums = units.cumsum(dtype=np.int32 if self.n_tokens <= np.iinfo(np.int32).max else np.int64)
         ends = units != np.iinfo(unit).max
         positions: Array = sums if ends.all() else sums[ends]
-        if len(positions) != count:
+        self.units.release(begin, end)
+        if not len(positions) == count > 0:
             raise self.units.damaged(f"{len(positions)} positions of term {term}, expected {count}")
         return positions
 
