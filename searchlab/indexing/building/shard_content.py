@@ -10,6 +10,7 @@ import numpy as np
 
 from searchlab.analysis.analyzer import AnalysisSettings
 from searchlab.indexing.inversion.inversion import TokenStream, combine_streams, invert, unite
+from searchlab.indexing.inversion.position_columns import position_columns
 from searchlab.indexing.inversion.stream_columns import stream_columns, token_columns
 from searchlab.indexing.storage.arrays.array_file import write_arrays
 from searchlab.indexing.storage.arrays.string_table import PackedStrings, Strings
@@ -67,7 +68,7 @@ class ShardContent:
             columns |= stream_columns(name, without.pop(name), lengths[name])
         columns |= of_both
         both = combine_streams([self.title, self.body], np.arange(n_docs))
-        columns |= token_columns("tokens", both, n_terms)
+        columns |= token_columns("tokens", both, n_terms) | position_columns(both.tokens, n_terms)
         write_arrays(folder / COLUMNS, columns | self.ngrams)
         (folder / IN_USE).touch()
         return ShardRecord(folder.name, n_docs, self.n_words, sync_tree(folder))

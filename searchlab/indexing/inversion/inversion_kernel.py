@@ -1,4 +1,4 @@
-"""Compiled counting sort that inverts many tokens, and the union of the postings of two streams."""
+"""Compiled loops over many tokens: inversion by counting sort, unions of postings, positions of frequent terms."""
 
 from __future__ import annotations
 
@@ -66,3 +66,43 @@ def unite_postings(offsets, docs, tfs, other_offsets, other_docs, other_tfs):  #
             n += 1
         united_offsets[term + 1] = n
     return united_offsets, united_docs[:n], united_tfs[:n]
+
+
+@njit(cache=True)  # type: ignore[untyped-decorator]
+def encode_positions(tokens, rows, largest):  # type: ignore[no-untyped-def]
+    """Where the bytes of the positions of each row begin, and the bytes; see `position_columns`."""
+    n_rows = len(largest)
+    offsets = np.zeros(n_rows + 1, np.int64)
+    before = np.zeros(n_rows, np.int64)
+    for i in range(len(tokens)):
+        row = rows[tokens[i]]
+        if row < 0:
+            continue
+        width = 1 if largest[row] < 256 else 2
+        distance, before[row] = i - before[row], i
+        # A division takes longer than all else, and is hardly ever needed.
+        offsets[row + 1] += width
+        while distance >= largest[row]:
+            offsets[row + 1] += width
+            distance -= largest[row]
+    offsets = np.cumsum(offsets)
+
+    units = np.empty(offsets[-1], np.uint8)
+    at = offsets[:-1].copy()
+    before[:] = 0
+    for i in range(len(tokens)):
+        row = rows[tokens[i]]
+        if row < 0:
+            continue
+        distance, before[row] = i - before[row], i
+        while True:
+            unit = min(distance, largest[row])
+            units[at[row]] = unit & 255
+            at[row] += 1
+            if largest[row] >= 256:
+                units[at[row]] = unit >> 8
+                at[row] += 1
+            if unit < largest[row]:
+                break
+            distance -= unit
+    return offsets, units
