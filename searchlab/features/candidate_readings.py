@@ -17,11 +17,10 @@ from searchlab.retrieval.document_reading import ArrayReading, DocumentReading, 
 from searchlab.retrieval.engine import SearchEngine
 from searchlab.scorers.execution.collection_statistics import CollectionNumber
 from searchlab.scorers.execution.index_reader import IndexReader
-from searchlab.scorers.execution.mixture_components import MixtureComponents, WordInContext
 from searchlab.types import Array
 
 if TYPE_CHECKING:
-    from searchlab.features.query_context import Space, TopicSpace
+    from searchlab.features.query_context import Space
 
 
 @dataclass(frozen=True)
@@ -51,28 +50,6 @@ class WordReading(DocumentReading[list[WordEntries]]):
         return [
             each._replace(rows=rows[each.rows].astype(each.rows.dtype)) for rows, entries in parts for each in entries
         ]
-
-
-@dataclass(frozen=True)
-class TopicReading(ArrayReading):
-    """P(T|D) of documents by a topic model."""
-
-    model: TopicSpace
-
-    def read(self, engine: SearchEngine, shards: Array, docs: Array) -> Array:
-        """A row for each document."""
-        return self.model.topics_given_document(engine.snapshot.shard_numbers[shards], docs)
-
-
-@dataclass(frozen=True)
-class ProbabilityReading(ArrayReading):
-    """The probabilities that the document's components of mixtures give words."""
-
-    words: tuple[WordInContext, ...]
-
-    def read(self, engine: SearchEngine, shards: Array, docs: Array) -> Array:
-        """Documents × words × `SPARSE_COMPONENTS`."""
-        return engine.reader.shared(MixtureComponents).document_probabilities(self.words, shards, docs)
 
 
 @dataclass(frozen=True)

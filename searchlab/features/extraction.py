@@ -22,8 +22,6 @@ from searchlab.corpus.values.conversion import make_grades, make_topics
 from searchlab.errors import DuplicateError, SettingError, unknown_name
 from searchlab.features.candidate_readings import (
     MatchingDocuments,
-    ProbabilityReading,
-    TopicReading,
     VectorReading,
     WordReading,
 )
@@ -47,6 +45,7 @@ from searchlab.retrieval.document_list import DocumentList
 from searchlab.retrieval.engine import SearchEngine
 from searchlab.retrieval.expansion import MAX_TERMS, RM3
 from searchlab.retrieval.pipeline import PipelineSearch
+from searchlab.retrieval.probability_reading import TopicReading, read_probabilities
 from searchlab.retrieval.results import Hits
 from searchlab.scorers.bm25 import BM25
 from searchlab.scorers.execution.mixture_components import MixtureComponents
@@ -305,7 +304,7 @@ def supply_mixture(query: QueryContext, wanted: Collection[str]) -> dict[str, Ar
     components = query.engine.reader.shared(MixtureComponents)
     words = components.words(query.engine.parse(query.text))
     counts = np.array([word.count for word in words])
-    probabilities = components.add_collection(words, query.read(ProbabilityReading(words)))
+    probabilities = read_probabilities(query.engine, words, query.documents.shards, query.documents.docs)
     return {name: np.log(probabilities @ MIXTURE_FEATURES[name].weight_vector) @ counts for name in wanted}
 
 
