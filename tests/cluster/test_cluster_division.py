@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import searchlab
+from benchmarks.cluster_faults import WorkerKills
 from searchlab.experiments.scorer_tuning import tune
 from searchlab.features.candidates import judged
 from searchlab.features.feature_sets import FEATURE_SETS
@@ -21,6 +22,7 @@ from searchlab.topic_models.topic_model_store import build_topic_model
 from searchlab.training.recipe import Recipe
 
 FEATURES = ["full", *(name for name in FEATURE_SETS["topics"] if name.startswith("topic."))]
+COMPARED = ["table1", "score.both.rm3", "semantic.both.rm3_50", "neighbours.both.bm25_words_3"]
 FEATURES += ["mixture.both.bigrams", "mixture.both.fields", "field.year", "field.year.age"]
 
 
@@ -105,7 +107,7 @@ def test_a_model_is_that_of_one_machine(engine, topics, qrels, cluster, tmp_path
     models = []
     for name, where in (("one", None), ("many", cluster)):
         bundle = searchlab.train_from_index(
-            engine, topics[:12], qrels, "compact", recipe=recipe, cluster=where, divide="shards"
+            engine, topics[:8], qrels, COMPARED, recipe=recipe, cluster=where, divide="shards"
         )
         bundle.save(tmp_path / name)
         models.append(json.loads((tmp_path / name).read_text()))
@@ -113,7 +115,9 @@ def test_a_model_is_that_of_one_machine(engine, topics, qrels, cluster, tmp_path
         model.pop("written", None)
     assert models[0] == models[1]
     run = [
-        run_file(searchlab.Reranker(engine, tmp_path / "one").pipeline().run(topics, 30, cluster=where, divide=divide))
+        run_file(
+            searchlab.Reranker(engine, tmp_path / "one").pipeline().run(topics[:12], 30, cluster=where, divide=divide)
+        )
         for where, divide in ((None, "auto"), (cluster, "topics"), (cluster, "shards"))
     ]
     assert run[0] == run[1] == run[2]
@@ -191,3 +195,25 @@ def test_what_is_no_division_is_refused(here, run_cli, command):
     code, _, errors = run_cli(*command, "--divide", "documents")
     assert code == 2
     assert "auto, shards, topics" in errors
+
+
+def test_killed_workers_change_no_feature_and_no_model(engine, topics, qrels):
+    recipe = Recipe.for_search("rsvm", n_folds=2, n_parts=2, n_repeats=1)
+    features = ["letor45", "score.both.rm3", "semantic.both.rm3_50"]
+
+    def extract(where) -> bytes:
+        candidates = engine.retriever("bm25") % 20
+        return searchlab.extract(engine, topics, candidates, features, cluster=where, divide="shards").values.tobytes()
+
+    def train(where) -> str:
+        options = {"recipe": recipe, "cluster": where, "divide": "shards"}
+        record = searchlab.train_from_index(engine, topics[:12], qrels, "table1", **options).to_json()
+        return json.dumps({name: value for name, value in record.items() if name != "written"})
+
+    with searchlab.Cluster("local:2") as own:
+        for operation in (extract, train):
+            expected = operation(None)
+            with WorkerKills(own, 2, seed=5, seconds=0.4).going_on() as kills:
+                while not kills.is_done:
+                    assert operation(own) == expected
+            assert kills.n_kills == 2

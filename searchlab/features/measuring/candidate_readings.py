@@ -13,7 +13,7 @@ import numpy as np
 
 from searchlab.features.latent_semantics.word_vectors import WordEntries
 from searchlab.records import Document
-from searchlab.retrieval.document_reading import ArrayReading, DocumentReading, join_lists
+from searchlab.retrieval.document_reading import ArrayReading, DocumentReading, join_lists, join_rows
 from searchlab.retrieval.engine import SearchEngine
 from searchlab.scorers.execution.collection_statistics import CollectionNumber
 from searchlab.scorers.execution.index_reader import IndexReader
@@ -24,15 +24,20 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class VectorReading(ArrayReading):
-    """The vectors of documents in a semantic space."""
+class VectorReading(DocumentReading[list[Array]]):
+    """The vectors of documents in semantic spaces of these dimensions."""
 
     space: Space
-    dims: int
+    dims: tuple[int, ...]
 
-    def read(self, engine: SearchEngine, shards: Array, docs: Array) -> Array:
-        """A row for each document."""
-        return self.space.vectors(engine.snapshot.shard_numbers[shards], docs, self.dims)
+    def read(self, engine: SearchEngine, shards: Array, docs: Array) -> list[Array]:
+        """For each space, a row for each document."""
+        numbers = engine.snapshot.shard_numbers[shards]
+        return [self.space.vectors(numbers, docs, dims) for dims in self.dims]
+
+    def join(self, parts: Sequence[tuple[Array, list[Array]]], n_docs: int) -> list[Array]:
+        """Those of all groups."""
+        return [join_rows([(rows, part[number]) for rows, part in parts], n_docs) for number in range(len(self.dims))]
 
 
 @dataclass(frozen=True)
