@@ -145,7 +145,13 @@ class BasePipeline(ABC):
             def search_topic(number: int) -> tuple[Query, list[str], Floats]:
                 return self.search_topic(listed[number], k, syntax, wanted)
 
-            found = search_numbered(search_topic, len(listed), jobs=n_jobs, progress=progress)
+            found = search_numbered(
+                search_topic,
+                len(listed),
+                jobs=max(n_jobs, self.engine.topics_at_a_time),
+                progress=progress,
+                stop=self.engine.interrupt,
+            )
         else:
             found = search_on_cluster(as_cluster(cluster), self, listed, k, syntax, wanted, divide, progress)
         for query, _, _ in found:

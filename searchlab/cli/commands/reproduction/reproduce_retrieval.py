@@ -64,18 +64,19 @@ def retrieval_command(
     On collections with judgments. Indexes are made in FOLDER/indexes, or in indexes/ without -o.
     """
     from searchlab.features.feature_sets import make_feature_set
-    from searchlab.reproduction import cross_collection, retrieval
+    from searchlab.reproduction import retrieval
+    from searchlab.reproduction.cross_collection import collection, learners
     from searchlab.reproduction.judged_collections import find_judged_collections
 
-    usual_sets = [cross_collection.FEATURES] if cross else list(retrieval.FEATURES)
-    usual_rankers = cross_collection.CROSS_RANKERS if cross else retrieval.RERANKERS
+    usual_sets = [collection.FEATURES] if cross else list(retrieval.FEATURES)
+    usual_rankers = learners.CROSS_RANKERS if cross else retrieval.RERANKERS
     feature_sets = usual_sets if features is None else split_names(features, "--features", "table1,semantic")
     ranker_names = list(usual_rankers) if rankers is None else split_names(rankers, "--rankers", "rsvm,rsvm-ir")
     if cross and len(feature_sets) != 1:
         raise SettingError(f"--features is {features!r}, expected one feature set with --cross")
     # Misspelt names are refused before any work is done.
     _ = [make_feature_set(name) for name in feature_sets]
-    measure = cross_collection.MEASURE if cross else retrieval.MEASURES[0]
+    measure = collection.MEASURE if cross else retrieval.MEASURES[0]
     recipes = retrieval.make_reranker_recipes(ranker_names, folds, seed, recipe, measure)
     found = find_judged_collections(collections)
     if cross and len(found) < 2:
@@ -153,8 +154,10 @@ def _cross(
     cluster: Cluster | None,
 ) -> None:
     """Every system trained on each collection and tested on all of them."""
-    from searchlab.reproduction.cross_collection import make_learners, prepare_collection, run_cross
-    from searchlab.reproduction.cross_collection_report import NOTE, cross_report, format_cross_table
+    from searchlab.reproduction.cross_collection.collection import prepare_collection
+    from searchlab.reproduction.cross_collection.cross_collection_report import NOTE, cross_report, format_cross_table
+    from searchlab.reproduction.cross_collection.cross_training import run_cross
+    from searchlab.reproduction.cross_collection.learners import make_learners
 
     with ExitStack() as stack:
         opened = [

@@ -181,6 +181,67 @@ request.open('GET', '/api/topics?topic_set=mine', false); request.send();
 return JSON.parse(request.responseText).topics.find(topic => topic.text === arguments[0]).qid"""
 
 
+STRIP = "document.querySelector('.strip').textContent"
+
+
+def test_the_strip_counts_a_topic_as_soon_as_it_has_a_relevant_document(show, press, wait, judged, topic):
+    topic("hip fracture")
+    judged(0)
+    before = int(wait(f"{STRIP}.match(/([0-9]+) of/)[1]"))
+    press("0")
+    judged(1)
+    press("2")
+    judged(2)
+    wait(f"{STRIP}.includes('{before + 1} of')")
+    press("u")
+    judged(1)
+    wait(f"{STRIP}.includes('{before} of')")
+    # Beside the results, too: the query becomes a topic of another set, with a strip of its own.
+    show("/?q=hip+fracture")
+    press("j", "2")
+    wait(f"{STRIP} !== arguments[0] && document.querySelector('[data-judged]:not([hidden])')", wait(STRIP))
+
+
+def test_single_keys_can_be_switched_off_where_a_pool_is_judged(show, find, press, wait, judged, topic):
+    topic("asthma in children")
+    judged(0)
+    press("?")
+    wait("document.getElementById('keys').open")
+    find("#single-keys").click()
+    press("\ue00c")  # Escape
+    try:
+        press("2")
+        assert judged(0)
+        assert find("[data-keys]").is_displayed()
+        find("[data-keys]").click()
+        wait("document.getElementById('keys').open")
+    finally:
+        wait("localStorage.clear() ?? true")
+    press("\ue00c", "2")
+    judged(1)
+
+
+def test_topics_are_merged_on_a_phone(show, browser, find, wait, address, too_wide):
+    for text in ("gout", "gouty arthritis", "<b>gout</b> in old age, and " + "hyperuricaemia" * 12):
+        send(address, "/api/topics", topic_set="joints", text=text)
+    show("/judge?topic_set=joints", width=390, scheme="dark")
+    boxes = browser.find_elements("css selector", ".topics [type=checkbox]")
+    assert [box.is_displayed() for box in boxes] == [True] * 3
+    boxes[1].click()
+    find(".choosing summary").click()
+    assert too_wide() == []
+    rightmost = (
+        "return Math.max(...[...document.querySelectorAll('.topics a')].map(e => e.getBoundingClientRect().right))"
+    )
+    assert browser.execute_script(rightmost) <= 390
+    find("#merge-into option:nth-child(2)").click()
+    find('[formaction="/topics/merge"]').click()
+    wait("document.querySelector('[data-changed]')?.textContent.includes('Merged')")
+    assert len(browser.find_elements("css selector", ".topics tbody tr")) == 2
+    find("[data-changed] button").click()
+    wait("document.querySelectorAll('.topics tbody tr').length === 3")
+
+
 def test_at_high_latency_no_key_press_is_lost_and_judgments_are_queued_visibly(browser, press, wait, judged, topic):
     topic("bone marrow")
     judged(0)
