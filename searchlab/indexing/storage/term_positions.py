@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -88,6 +89,6 @@ class TermPositions:
         return docs
 
 
-def unit_type(count: int, n_tokens: int) -> np.dtype[np.unsignedinteger]:
+def unit_type(count: int, n_tokens: int) -> np.dtype[Any]:
     """The type of a term's units."""
     return BYTE_UNIT if count * BYTE_AMONG >= n_tokens else SHORT_UNIT
