@@ -7,7 +7,7 @@ Meta files of LETOR, in which its authors published what their features were com
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
@@ -268,7 +268,7 @@ class CandidateCounts:
             self._numbers |= zip(reading.columns, read[n_terms:], strict=True)
 
 
-def looked_up(streams: Sequence[str]) -> list[str]:
+def looked_up(streams: Collection[str]) -> list[str]:
     """The streams whose counts are looked up: "both" is title and body together, so that one of three need not be."""
     return [name for name in streams if name != "body" or len(streams) < len(STREAMS)]
 

@@ -131,7 +131,8 @@ class QueryContext:
 
     def read_together(self, readings: Sequence[DocumentReading[Any]]) -> None:
         """Ask for several readings of the candidates at once; `read` gives the result of each."""
-        self._read.update(zip(readings, self.read(SeveralReadings(tuple(readings))), strict=True))
+        results: list[Any] = self.read(SeveralReadings(tuple(readings)))
+        self._read.update(zip(readings, results, strict=True))
 
     @cached_property
     def row_of(self) -> dict[tuple[int, int], int]:
@@ -200,4 +201,5 @@ class QueryCandidates:
     @cached_property
     def documents(self) -> tuple[Document, ...]:
         """The stored documents with title, body and fields. Reading them takes longer than all counts."""
-        return tuple(self._context.read(StoredReading()))
+        stored: list[Document] = self._context.read(StoredReading())
+        return tuple(stored)

@@ -16,7 +16,7 @@ from searchlab.features.counts import StreamCounts
 from searchlab.features.formulas.measured_features import MIXTURE_FEATURES, NEIGHBOUR_FEATURES, SEMANTIC_DIMS
 from searchlab.features.formulas.stream_formula import score_stream
 from searchlab.features.latent_semantics.neighbours import DenseVectors, Vectors, neighbour_means
-from searchlab.features.latent_semantics.word_vectors import WordVectors
+from searchlab.features.latent_semantics.word_vectors import WordEntries, WordVectors
 from searchlab.features.measuring.candidate_readings import (
     MatchingDocuments,
     VectorReading,
@@ -114,7 +114,8 @@ def supply_semantic(query: QueryContext, wanted: Collection[str]) -> dict[str, A
     in_space = [name for name in wanted if name in NEIGHBOUR_FEATURES and name not in by_words]
     measured: dict[str, Array] = {}
     dims_of_features = _dims_of(wanted)
-    for dims, vectors in zip(dims_of_features, query.read(VectorReading(space, dims_of_features)), strict=True):
+    by_dims: list[Array] = query.read(VectorReading(space, dims_of_features))
+    for dims, vectors in zip(dims_of_features, by_dims, strict=True):
         targets = {f"semantic.both.{what}_{dims}": target for what, target in TARGETS.items()}
         chosen = [name for name in wanted if name in targets]
         exact = vectors.astype(float)
@@ -123,7 +124,8 @@ def supply_semantic(query: QueryContext, wanted: Collection[str]) -> dict[str, A
         if in_space and dims == SEMANTIC_DIMS[-1]:
             measured |= _neighbour_features(query, in_space, DenseVectors(vectors))
     if by_words:
-        vectors_by_words = WordVectors.join(len(query.documents), query.read(WordReading(space)))
+        entries: list[WordEntries] = query.read(WordReading(space))
+        vectors_by_words = WordVectors.join(len(query.documents), entries)
         measured |= _neighbour_features(query, by_words, vectors_by_words)
     return measured
 

@@ -107,8 +107,9 @@ class MixtureQueryScorer(QueryScorer):
         statistics = self._reader.statistics
         known = self._components.statistics(self._units)
         written = statistics.of_terms(self._components.written_units(self._query, ngrams=self._scorer.ngram_share > 0))
-        highest = {each: statistics.number(each) for each in map(self._highest_odds, self._units)}
-        return known._replace(terms={**written.terms, **known.terms}, numbers={**known.numbers, **highest})
+        numbers = dict(known.numbers)
+        numbers |= {each: statistics.number(each) for each in map(self._highest_odds, self._units)}
+        return known._replace(terms={**written.terms, **known.terms}, numbers=numbers)
 
     def _odds(self, word: WordInContext, shard_index: int) -> WordOdds:
         # The odds do not depend on how often the query has a word.

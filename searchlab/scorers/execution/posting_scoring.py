@@ -8,6 +8,7 @@ the same score to the last bit, whichever way it was found.
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -193,7 +194,9 @@ class PostingQueryScorer(QueryScorer):
         """What the scores need of the whole collection: counts of terms, lengths, and the range of norms."""
         terms = [(self._bound.stream_of(self._query, term), term.variants) for term in self._query.terms]
         in_streams = {stream: self._bound.in_stream(stream) for stream, _ in terms}
-        norms = {(bound.scorer, stream): bound.norm_range for stream, bound in in_streams.items()}
+        norms: dict[tuple[Hashable, str], NormRange] = {
+            (bound.scorer, stream): bound.norm_range for stream, bound in in_streams.items()
+        }
         return self._bound.reader.statistics.of_terms(terms)._replace(norms=norms)
 
     @cached_property

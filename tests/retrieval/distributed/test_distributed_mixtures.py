@@ -12,6 +12,7 @@ from searchlab.errors import StoreError
 from searchlab.indexing.merging import merge
 from searchlab.records import Document
 from searchlab.retrieval.distributed.distributed_engine import DistributedEngine
+from searchlab.retrieval.engine import SearchEngine
 from searchlab.scorers.plsa import PLSA, TopicModelScorer
 from searchlab.scorers.trained_mixture import DocumentWeights, TrainedMixture
 from searchlab.topic_models.topic_model_store import build_topic_model, open_topic_model
@@ -58,7 +59,7 @@ class SeparateProcesses:
     def __init__(self, cluster) -> None:
         self._cluster = cluster
         self.workers, self.address = cluster.workers, cluster.address
-        self._seen: dict[str | None, object] = {}
+        self._seen: dict[str | None, SearchEngine] = {}
 
     @property
     def called(self):
