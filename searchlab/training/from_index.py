@@ -54,6 +54,7 @@ def train_from_index(
     first_stage: FirstStage | None = None,
     source: str = "",
     cluster: Cluster | str | None = None,
+    divide: str = "auto",
     former: Bundle | None = None,
     progress: Progress = no_progress,
 ) -> Bundle:
@@ -61,15 +62,17 @@ def train_from_index(
 
     Topics and judgments are anything that `make_topics` and `make_qrels` take: files, dicts, DataFrames, values. A
     `ranker`, by name or as an estimator, is trained by `Recipe.for_search`; a `recipe` decides on all of the training.
-    With a `cluster`, or its address, its workers search for candidates, compute features, and learn the folds, the
-    points of the learning curve and the settings that are tried. The `former` model, if it is trained again, is
-    compared with the new one (`retraining.py`): the result is in the bundle's `training`, as `former`.
+    With a `cluster`, or its address, its workers search for candidates, compute features (by topics or by shards, as
+    `divide` says, see `BasePipeline.run`), and learn the folds, the points of the learning curve and the settings that
+    are tried. The model is the same, to the last byte.
+    The `former` model, if it is trained again, is compared with the new one (`retraining.py`): the result is in the
+    bundle's `training`, as `former`.
     """
     recipe = choose_recipe(ranker, recipe, Recipe.for_search)
     first_stage = first_stage or FirstStage()
     with nullcontext() if cluster is None else as_cluster(cluster) as connected:
         data = prepare_training(
-            engine, make_topics(topics), make_qrels(qrels), features, first_stage, progress, connected
+            engine, make_topics(topics), make_qrels(qrels), features, first_stage, progress, connected, divide
         )
         return train_prepared(
             engine, data, recipe, first_stage, source=source, former=former, cluster=connected, progress=progress

@@ -16,6 +16,7 @@ from searchlab.cli.external_options import ExternalOption, read_external, warn_o
 from searchlab.cli.messages import note, warn_of_encodings
 from searchlab.cli.options import (
     ClusterOption,
+    DivideOption,
     IndexOption,
     QrelsOption,
     ScorerSettingsOption,
@@ -61,6 +62,7 @@ INDEX_PARAMETERS = (
     "external",
     "k",
     "no_rm3",
+    "divide",
     "scorer",
     "scorer_settings",
 )
@@ -126,6 +128,7 @@ def train_command(
     seed: Annotated[int, typer.Option("--seed", metavar="N", help="Seed for folds and parts")] = 0,
     listing: Annotated[bool, typer.Option("--list", help="List all rankers with their settings, and exit.")] = False,
     cluster: ClusterOption = None,
+    divide: DivideOption = "auto",
     if_better: Annotated[
         bool,
         typer.Option(
@@ -149,9 +152,11 @@ def train_command(
     require_writable_file(output)
     from searchlab.features.feature_sets import make_feature_set
     from searchlab.rankers.model_store.model_history import read_former
+    from searchlab.retrieval.distributed.shard_division import require_division
     from searchlab.training.from_table import require_storable
     from searchlab.training.recipe import SEARCH_DEFAULTS
 
+    require_division(divide)
     recipe = make_training_recipe(
         settings,
         SEARCH_DEFAULTS if train is None else {},
@@ -178,7 +183,17 @@ def train_command(
         first_stage = {"k": k, "scorer": scorer, "settings": dict(pairs(scorer_settings or (), "--scorer-set"))}
         feature_set = make_feature_set([*make_feature_set(features).features, *read_external(external)])
         bundle = _train_from_index(
-            *(recipe, index, topics, topic_ids, qrels, feature_set, first_stage | {"expanded": not no_rm3}, cluster),
+            *(
+                recipe,
+                index,
+                topics,
+                topic_ids,
+                qrels,
+                feature_set,
+                first_stage | {"expanded": not no_rm3},
+                cluster,
+                divide,
+            ),
             former=read_former(Path(output)),
         )
         warn_of_missing_scores(bundle.training.get("missing_scores", {}), bundle.training["n_rows"])
@@ -246,6 +261,7 @@ def _train_from_index(
     feature_set: FeatureSet,
     candidates: dict[str, Any],
     cluster: str | None,
+    divide: str,
     former: Bundle | None,
 ) -> Bundle:
     from searchlab.rankers.first_stage import FirstStage
@@ -263,6 +279,7 @@ def _train_from_index(
             first_stage=first_stage,
             source=source_of(topics, qrels),
             cluster=connected,
+            divide=divide,
             former=former,
             progress=progress,
         )
