@@ -142,7 +142,7 @@ def list_changes(connection: sqlite3.Connection, n: int) -> list[Change]:
         " FROM changes ORDER BY id DESC LIMIT ?",
         (n,),
     ).fetchall()
-    return [Change(*row[:5], bool(row[5]), bool(row[6])) for row in rows]
+    return [Change(id, kind, what, judge, made, bool(u), bool(r)) for id, kind, what, judge, made, u, r in rows]
 
 
 def undo_change(connection: sqlite3.Connection, id: int, judge: str, now: str) -> Change:
@@ -171,7 +171,7 @@ def undo_change(connection: sqlite3.Connection, id: int, judge: str, now: str) -
         (now, *row[5:7]),
     )
     record_change(connection, "undo", f"undone: {row[2]}"[:4000], judge, now, versions, undoes=id)
-    return Change(*row[:5], True, True)
+    return Change(row[0], row[1], row[2], row[3], row[4], True, True)
 
 
 def redo_change(connection: sqlite3.Connection, id: int, judge: str, now: str) -> Change:
