@@ -10,14 +10,18 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from searchlab.indexing.snapshot import Snapshot
 from searchlab.indexing.storage.columns import STREAMS
 from searchlab.indexing.storage.streams import Stream
 from searchlab.records import TermStats
+from searchlab.retrieval.document_reading import DocumentReading, join_rows
 from searchlab.types import Array
+
+if TYPE_CHECKING:
+    from searchlab.retrieval.engine import SearchEngine
 
 
 @dataclass(frozen=True, eq=False)
@@ -197,44 +201,48 @@ def bare_counts(words: Sequence[str], streams: Mapping[str, tuple[Array, Array, 
 
 
 def collect_counts(
-    snapshot: Snapshot, query: Mapping[str, float], shards: Array, docs: Array, streams: Iterable[str] = STREAMS
+    engine: SearchEngine, query: Mapping[str, float], shards: Array, docs: Array, streams: Iterable[str] = STREAMS
 ) -> Counts:
     """Counts from an index, of the terms of a query with their counts there, in documents given by shard and number."""
-    return CandidateCounts(snapshot, shards, docs).collect(query, streams)
+    return CandidateCounts(engine, shards, docs).collect(query, streams)
 
 
 class CandidateCounts:
     """Counts of any terms in the same documents, given by shard and number; each term is looked up once."""
 
-    def __init__(self, snapshot: Snapshot, shards: Array, docs: Array) -> None:
-        self._snapshot = snapshot
+    def __init__(self, engine: SearchEngine, shards: Array, docs: Array) -> None:
+        self._engine = engine
+        self._shards = shards
         self._docs = docs
-        rows_of_shards = [np.flatnonzero(shards == shard_index) for shard_index in range(len(snapshot.shards))]
-        # Lookups in ascending order are faster: neighbours are near each other in the postings.
-        self._rows_of_shards = [rows[np.argsort(docs[rows])] for rows in rows_of_shards]
-        self._found: dict[tuple[str, str], Array] = {}
+        # By stream and term, and by stream and column.
+        self._frequencies: dict[tuple[str, str], Array] = {}
         self._numbers: dict[tuple[str, str], Array] = {}
 
     def collect(self, query: Mapping[str, float], streams: Iterable[str] = STREAMS) -> Counts:
         """The counts of the terms of a query, given with their counts there."""
         terms, repeats = tuple(query), np.array(list(query.values()), float)
-        wanted = frozenset(streams)
-        frequencies: dict[str, Array] = {}
+        wanted = [name for name in ("both", "title", "body") if name in frozenset(streams)]
         # "both" is title and body together, so that body is the difference of the other two.
-        for name in [name for name in ("both", "title", "body") if name in wanted]:
-            if name == "body" and wanted.issuperset(STREAMS):
-                frequencies[name] = frequencies["both"] - frequencies["title"]
-            else:
-                frequencies[name] = self._frequencies(terms, name)
+        has_all = len(wanted) == len(STREAMS)
+        self._look_up(terms, [name for name in wanted if name != "body" or not has_all], wanted)
+        frequencies = {
+            name: np.stack([self._frequencies[name, term] for term in terms])
+            if terms
+            else np.zeros((0, len(self._docs)))
+            for name in wanted
+            if name != "body" or not has_all
+        }
+        if has_all:
+            frequencies["body"] = frequencies["both"] - frequencies["title"]
         return Counts(
             terms,
             len(self._docs),
             {
                 name: StreamCounts(
                     tf,
-                    self._document_numbers(name, "lengths"),
-                    self._document_numbers(name, "uniques"),
-                    tuple(self._snapshot.term_stats(name, term) for term in terms),
+                    self._numbers[name, "lengths"],
+                    self._numbers[name, "uniques"],
+                    tuple(self._engine.snapshot.term_stats(name, term) for term in terms),
                     repeats,
                     len(terms),
                     float(repeats.sum()),
@@ -243,37 +251,52 @@ class CandidateCounts:
             },
         )
 
-    def _frequencies(self, terms: Sequence[str], name: str) -> Array:
-        """The count of each term in each document."""
-        new = [term for term in terms if (name, term) not in self._found]
-        if new:
-            self._found |= {(name, term): tf for term, tf in zip(new, self._look_up(new, name), strict=True)}
-        return np.stack([self._found[name, term] for term in terms]) if terms else np.zeros((0, len(self._docs)))
+    def _look_up(self, terms: Sequence[str], counted: Sequence[str], measured: Sequence[str]) -> None:
+        """Read what is not known yet: the counts of terms in some streams, and the lengths of documents in others."""
+        new = [(name, term) for name in counted for term in terms if (name, term) not in self._frequencies]
+        columns = [(name, column) for name in measured for column in ("lengths", "uniques")]
+        missing = [each for each in columns if each not in self._numbers]
+        if new or missing:
+            reading = CountReading(tuple(new), tuple(missing))
+            read = self._engine.read_documents(reading, self._shards, self._docs)
+            self._frequencies |= zip(new, read[: len(new)], strict=True)
+            self._numbers |= zip(missing, read[len(new) :], strict=True)
 
-    def _look_up(self, terms: Sequence[str], name: str) -> Array:
-        """The same from the index; a term's postings are searched for all documents of a shard at once."""
-        tf = np.zeros((len(terms), len(self._docs)))
-        for shard_index, (shard, rows) in enumerate(zip(self._snapshot.shards, self._rows_of_shards, strict=True)):
+
+@dataclass(frozen=True)
+class CountReading(DocumentReading[Array]):
+    """Counts of terms, given by stream and term, and numbers of documents, by stream and column: a row for each."""
+
+    terms: tuple[tuple[str, str], ...]
+    columns: tuple[tuple[str, str], ...]
+
+    def read(self, engine: SearchEngine, shards: Array, docs: Array) -> Array:
+        """A column for each document; a term's postings are searched for all documents of a shard at once."""
+        snapshot = engine.snapshot
+        read = np.zeros((len(self.terms) + len(self.columns), len(docs)))
+        of_terms, of_columns = read[: len(self.terms)], read[len(self.terms) :]
+        for shard_index, shard in enumerate(snapshot.shards):
+            rows = np.flatnonzero(shards == shard_index)
             if not len(rows):
                 continue
-            column = shard.columns.streams[name]
+            # Lookups in ascending order are faster: neighbours are near each other in the postings.
+            rows = rows[np.argsort(docs[rows])]
+            streams = shard.columns.streams
             # searchsorted would convert the postings if the types differed.
-            wanted = self._docs[rows].astype(column.docs.dtype)
-            counts = np.zeros((len(terms), len(rows)))
-            for row, term in enumerate(terms):
-                number = self._snapshot.find_term(term)[shard_index]
+            wanted = {name: docs[rows].astype(streams[name].docs.dtype) for name, _ in self.terms}
+            counts = np.zeros((len(self.terms), len(rows)))
+            for row, (name, term) in enumerate(self.terms):
+                number = snapshot.find_term(term)[shard_index]
                 if number >= 0:
-                    _look_up(column, number, wanted, counts[row])
-            tf[:, rows] = counts
-        return tf
+                    _look_up(streams[name], number, wanted[name], counts[row])
+            of_terms[:, rows] = counts
+            for row, (name, column) in enumerate(self.columns):
+                of_columns[row, rows] = getattr(streams[name], column)[docs[rows]]
+        return read
 
-    def _document_numbers(self, name: str, column: str) -> Array:
-        """A column of numbers of each document in a stream."""
-        if (name, column) not in self._numbers:
-            numbers = self._numbers[name, column] = np.zeros(len(self._docs))
-            for shard, rows in zip(self._snapshot.shards, self._rows_of_shards, strict=True):
-                numbers[rows] = getattr(shard.columns.streams[name], column)[self._docs[rows]]
-        return self._numbers[name, column]
+    def join(self, parts: Sequence[tuple[Array, Array]], n_docs: int) -> Array:
+        """The columns of all groups."""
+        return join_rows([(rows, part.T) for rows, part in parts], n_docs).T
 
 
 def _look_up(column: Stream, number: int, wanted: Array, counts: Array) -> None:

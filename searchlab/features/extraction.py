@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -19,6 +20,13 @@ from searchlab.blas_threads import one_thread
 from searchlab.cluster.cluster import Cluster, as_cluster
 from searchlab.corpus.values.conversion import make_grades, make_topics
 from searchlab.errors import DuplicateError, SettingError, unknown_name
+from searchlab.features.candidate_readings import (
+    MatchingDocuments,
+    ProbabilityReading,
+    TopicReading,
+    VectorReading,
+    WordReading,
+)
 from searchlab.features.candidates import Candidates, make_candidates
 from searchlab.features.catalogue import Feature, compute_features
 from searchlab.features.counts import StreamCounts
@@ -27,10 +35,14 @@ from searchlab.features.feature_table import FeatureTable
 from searchlab.features.formulas.measured_features import MIXTURE_FEATURES, NEIGHBOUR_FEATURES, SEMANTIC_DIMS
 from searchlab.features.formulas.stream_formula import score_stream
 from searchlab.features.latent_semantics.neighbours import DenseVectors, Vectors, neighbour_means
-from searchlab.features.proximity import measure_positions
+from searchlab.features.latent_semantics.word_vectors import WordVectors
+from searchlab.features.proximity import PositionReading
 from searchlab.features.query_context import QueryContext, Space, TopicSpace
 from searchlab.features.user_defined.external_features import require_scores
 from searchlab.records import Topic
+from searchlab.retrieval.composition.base_pipeline import BasePipeline
+from searchlab.retrieval.composition.topic_batch import search_numbered
+from searchlab.retrieval.distributed.distributed_engine import divide_shards_of
 from searchlab.retrieval.document_list import DocumentList
 from searchlab.retrieval.engine import SearchEngine
 from searchlab.retrieval.expansion import MAX_TERMS, RM3
@@ -56,6 +68,7 @@ def extract(
     unjudged: str = "zero",
     strict: bool = False,
     cluster: Cluster | str | None = None,
+    divide: str = "auto",
     progress: Progress = no_progress,
     space: Space | None = None,
     topic_model: TopicSpace | None = None,
@@ -66,45 +79,56 @@ def extract(
     searches for the topics, a Run, judgments, a dict {qid: [docno]}, or `Candidates`.
     `features` is a set or its name, a TOML file, or several sets and features, as in "semantic,field.year". Grades come
     from `qrels`; candidates that have none are graded 0 or dropped, as `unjudged` says. `strict` refuses candidates
-    that the index does not hold, which are left out otherwise. With a `cluster`, or its address, the topics are divided
-    among its workers. The semantic space and the topic model are opened if they are needed and not given.
+    that the index does not hold, which are left out otherwise. With a `cluster`, or its address, its workers compute,
+    each for some of the topics, or each reads its shards' documents for all of them, as `divide` says (see
+    `BasePipeline.run`); the features are the same, to the last bit. The semantic space and the topic model are opened
+    if they are needed and not given.
     """
     wanted = make_feature_set(features).features
     topics, qrels = make_topics(topics), None if qrels is None else make_grades(qrels)
     if unjudged not in UNJUDGED:
         raise unknown_name("way with unjudged documents", unjudged, UNJUDGED)
-    candidates = make_candidates(engine, topics, candidates)
-    if strict and candidates.only(topics).n_missing:
-        raise SettingError(candidates.only(topics).describe_missing())
-    _check_topics(topics, candidates)
-    for feature in wanted:
-        feature.check(engine.snapshot)
-    found: list[CandidateTopic] = []
-    grades: list[float] = []
-    for topic in topics:
-        documents = candidates.of(topic.qid)
-        if qrels is not None:
-            graded = qrels.get(topic.qid, {})
-            if unjudged == "drop":
-                documents = documents.take([row for row, docno in enumerate(documents.docnos) if docno in graded])
-            grades += [graded.get(docno, 0) for docno in documents.docnos]
-        found.append(CandidateTopic(topic, documents))
-    if cluster is None:
-        blocks = extract_topics(engine, found, wanted, candidates.searches, space, topic_model, progress)
-    else:
-        from searchlab.features.cluster_extraction import extract_on_cluster
+    with (
+        nullcontext() if cluster is None else as_cluster(cluster) as connected,
+        divide_shards_of(engine, connected, divide) as divided,
+    ):
+        if divided is not engine and isinstance(candidates, BasePipeline):
+            candidates = candidates.over(divided)
+        candidates = make_candidates(divided, topics, candidates)
+        _check_candidates(divided, topics, candidates, wanted, strict=strict)
+        found = [CandidateTopic(topic, candidates.of(topic.qid)) for topic in topics]
+        if qrels is not None and unjudged == "drop":
+            found = [each.only(qrels.get(each.topic.qid, {})) for each in found]
+        if connected is None or divided.is_distributed:
+            blocks = extract_topics(divided, found, wanted, candidates.searches, space, topic_model, progress)
+        else:
+            from searchlab.features.cluster_extraction import extract_on_cluster
 
-        blocks = extract_on_cluster(as_cluster(cluster), engine, found, wanted, progress)
-    progress("extracting", len(topics), len(topics))
+            blocks = extract_on_cluster(connected, engine, found, wanted, progress)
+    grades = None
+    if qrels is not None:
+        judged = [(qrels.get(each.topic.qid, {}), each.documents.docnos) for each in found]
+        grades = [graded.get(docno, 0) for graded, docnos in judged for docno in docnos]
     table = FeatureTable(
         [feature.name for feature in wanted],
         [each.topic.qid for each in found for _ in each.documents.docnos],
         [docno for each in found for docno in each.documents.docnos],
         np.concatenate([np.zeros((0, len(wanted))), *blocks]),
-        None if qrels is None else grades,
+        grades,
     )
     require_scores(table)
     return table
+
+
+def _check_candidates(
+    engine: SearchEngine, topics: Sequence[Topic], candidates: Candidates, features: Sequence[Feature], *, strict: bool
+) -> None:
+    """Raise an error unless there are candidates, and the index has what the features need."""
+    if strict and candidates.only(topics).n_missing:
+        raise SettingError(candidates.only(topics).describe_missing())
+    _check_topics(topics, candidates)
+    for feature in features:
+        feature.check(engine)
 
 
 class CandidateTopic(NamedTuple):
@@ -112,6 +136,11 @@ class CandidateTopic(NamedTuple):
 
     topic: Topic
     documents: DocumentList
+
+    def only(self, docnos: Collection[str]) -> CandidateTopic:
+        """The topic with those of its documents that are named."""
+        rows = [row for row, docno in enumerate(self.documents.docnos) if docno in docnos]
+        return CandidateTopic(self.topic, self.documents.take(rows))
 
 
 def extract_topics(
@@ -128,19 +157,26 @@ def extract_topics(
         space = _open_space(engine)
     if topic_model is None and any(feature.needs == "topics" for feature in features):
         topic_model = _open_topic_model(engine)
-    blocks = []
-    for number, (topic, documents) in enumerate(topics):
-        progress("extracting", number, len(topics))
+
+    def extract_topic(number: int) -> Array:
+        topic, documents = topics[number]
         if not len(documents):
-            blocks.append(np.zeros((0, len(features))))
-            continue
+            return np.zeros((0, len(features)))
         search = searches.get(topic.qid)
         query = QueryContext(engine, topic.text, documents, space, topic_model, search, topic.qid)
-        blocks.append(extract_query(query, features))
-    return blocks
+        return extract_query(query, features)
+
+    return search_numbered(
+        extract_topic,
+        len(topics),
+        jobs=engine.topics_at_a_time,
+        progress=progress,
+        stop=engine.interrupt,
+        stage="extracting",
+    )
 
 
-def _check_topics(topics: list[Topic], candidates: Candidates) -> None:
+def _check_topics(topics: Sequence[Topic], candidates: Candidates) -> None:
     for qid, number in Counter(topic.qid for topic in topics).items():
         if number > 1:
             location = next(topic.location for topic in reversed(topics) if topic.qid == qid)
@@ -186,8 +222,8 @@ def extract_query(query: QueryContext, features: Sequence[Feature]) -> Array:
 
 def supply_positions(query: QueryContext, wanted: Collection[str]) -> dict[str, Array]:
     """How near the words of the query are to each other in the text (see `proximity`)."""
-    documents = query.documents
-    return measure_positions(query.engine.snapshot, query.words, documents.shards, documents.docs, wanted)
+    columns = query.read(PositionReading(tuple(query.words), tuple(wanted)))
+    return dict(zip(wanted, columns.T, strict=True))
 
 
 def supply_rm3(query: QueryContext, wanted: Collection[str]) -> dict[str, Array]:
@@ -197,17 +233,8 @@ def supply_rm3(query: QueryContext, wanted: Collection[str]) -> dict[str, Array]
 
 def supply_scope(query: QueryContext, wanted: Collection[str]) -> dict[str, Array]:
     """-ln(n/N), where n documents have any word of the query."""
-    snapshot = query.engine.snapshot
-    n_matching = 0
-    for shard_index, shard in enumerate(snapshot.shards):
-        column = shard.columns.streams["both"]
-        matching = np.zeros(shard.columns.n_docs, bool)
-        for term in query.terms:
-            number = snapshot.find_term(term)[shard_index]
-            if number >= 0:
-                matching[column.docs[column.offsets[number] : column.offsets[number + 1]]] = True
-        n_matching += int(np.count_nonzero(matching if shard.live is None else matching & shard.live))
-    scope = -np.log(n_matching / snapshot.n_docs) if n_matching else np.nan
+    n_matching = query.engine.reader.statistics.number(MatchingDocuments(tuple(query.terms)))
+    scope = -np.log(n_matching / query.engine.snapshot.n_docs) if n_matching else np.nan
     return dict.fromkeys(wanted, query.fill(float(scope)))
 
 
@@ -229,7 +256,7 @@ def supply_clarity(query: QueryContext, wanted: Collection[str]) -> dict[str, Ar
 
 def supply_semantic(query: QueryContext, wanted: Collection[str]) -> dict[str, Array]:
     """Cosines in a latent semantic space, undefined where a vector is 0, and scores of the nearest candidates."""
-    space, documents = query.space or _open_space(query.engine), query.documents
+    space = query.space or _open_space(query.engine)
     by_words = [name for name in wanted if name in NEIGHBOUR_FEATURES and NEIGHBOUR_FEATURES[name].by_words]
     in_space = [name for name in wanted if name in NEIGHBOUR_FEATURES and name not in by_words]
     measured: dict[str, Array] = {}
@@ -239,13 +266,14 @@ def supply_semantic(query: QueryContext, wanted: Collection[str]) -> dict[str, A
         is_widest = dims == SEMANTIC_DIMS[-1]
         if not chosen and not (in_space and is_widest):
             continue
-        vectors = space.vectors(documents.shards, documents.docs, dims)
+        vectors = query.read(VectorReading(space, dims))
         exact = vectors.astype(float)
         measured |= {name: _cosines(exact, targets[name](query, space, dims)) for name in chosen}
         if in_space and is_widest:
             measured |= _neighbour_features(query, in_space, DenseVectors(vectors))
     if by_words:
-        measured |= _neighbour_features(query, by_words, space.word_vectors(documents.shards, documents.docs))
+        vectors_by_words = WordVectors.join(len(query.documents), query.read(WordReading(space)))
+        measured |= _neighbour_features(query, by_words, vectors_by_words)
     return measured
 
 
@@ -274,17 +302,17 @@ def smoothed_bm25(counts: StreamCounts, means: Array) -> Array:
 
 def supply_mixture(query: QueryContext, wanted: Collection[str]) -> dict[str, Array]:
     """The log-likelihood of the query by mixtures of more than unigrams, equal to their scores."""
-    components, documents = query.engine.reader.shared(MixtureComponents), query.documents
+    components = query.engine.reader.shared(MixtureComponents)
     words = components.words(query.engine.parse(query.text))
     counts = np.array([word.count for word in words])
-    probabilities = components.probabilities(words, documents.shards, documents.docs)
+    probabilities = components.add_collection(words, query.read(ProbabilityReading(words)))
     return {name: np.log(probabilities @ MIXTURE_FEATURES[name].weight_vector) @ counts for name in wanted}
 
 
 def supply_topics(query: QueryContext, wanted: Collection[str]) -> dict[str, Array]:
     """How near query and document are by their latent topics; the likelihood leaves out words that no topic has."""
-    model, documents = query.topic_model or _open_topic_model(query.engine), query.documents
-    of_docs = model.topics_given_document(documents.shards, documents.docs)
+    model = query.topic_model or _open_topic_model(query.engine)
+    of_docs = query.read(TopicReading(model))
     measured = {"topic.both.cosine": _cosines(of_docs, model.topics_given_words(query.terms))}
     s = query.counts.collect(query.terms, ["both"]).streams["both"].known
     terms = [term for term in query.terms if query.engine.snapshot.term_stats("both", term).doc_freq]
@@ -303,9 +331,10 @@ def supply_topics(query: QueryContext, wanted: Collection[str]) -> dict[str, Arr
     return {name: measured[name] for name in wanted}
 
 
-def _centroid(hits: Hits, space: Space, dims: int) -> Array:
+def _centroid(query: QueryContext, hits: Hits, space: Space, dims: int) -> Array:
     """The mean of the documents, weighted by their scores."""
-    return np.asarray(hits.scores @ space.vectors(hits.shards, hits.docs, dims))
+    vectors = query.engine.read_documents(VectorReading(space, dims), hits.shards, hits.docs)
+    return np.asarray(hits.scores @ vectors)
 
 
 def _cosines(vectors: Array, target: Array) -> Array:
@@ -317,8 +346,8 @@ def _cosines(vectors: Array, target: Array) -> Array:
 # The vectors that those of documents are compared with.
 TARGETS: dict[str, Callable[[QueryContext, Space, int], Array]] = {
     "query": lambda query, space, dims: space.query_vector(query.terms, dims),
-    "bm25": lambda query, space, dims: _centroid(query.best.take(slice(5)), space, dims),
-    "rm3": lambda query, space, dims: _centroid(query.feedback.expanded(10), space, dims),
+    "bm25": lambda query, space, dims: _centroid(query, query.best.take(slice(5)), space, dims),
+    "rm3": lambda query, space, dims: _centroid(query, query.feedback.expanded(10), space, dims),
 }
 
 # The numbers of each candidate of which features of neighbours are made: one for each, or a row.

@@ -6,23 +6,27 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 import numpy as np
 
 from searchlab.errors import unknown_name
+from searchlab.features.candidate_readings import NumberReading, StoredReading, find_greatest
 from searchlab.features.counts import CandidateCounts, StreamCounts
 from searchlab.features.formulas.stream_formula import score_stream
-from searchlab.features.latent_semantics.word_vectors import WordVectors
+from searchlab.features.latent_semantics.word_vectors import WordEntries
 from searchlab.indexing.storage.columns import STREAMS
 from searchlab.records import Document
 from searchlab.retrieval.document_list import DocumentList
+from searchlab.retrieval.document_reading import DocumentReading
 from searchlab.retrieval.engine import SearchEngine
 from searchlab.retrieval.expansion import RM3
 from searchlab.retrieval.pipeline import Pipeline, PipelineSearch
 from searchlab.retrieval.results import Hits
 from searchlab.scorers.bm25 import BM25
 from searchlab.types import Array, Floats
+
+T = TypeVar("T")
 
 
 class Space(Protocol):
@@ -34,8 +38,8 @@ class Space(Protocol):
     def query_vector(self, terms: Mapping[str, float], dims: int) -> Array:
         """The vector of a text, given as terms with their counts."""
 
-    def word_vectors(self, shards: Array, docs: Array) -> WordVectors:
-        """The vectors of documents by their words."""
+    def word_entries(self, shards: Array, docs: Array) -> list[WordEntries]:
+        """The words of documents, for each shard."""
 
 
 class TopicSpace(Protocol):
@@ -115,7 +119,11 @@ class QueryContext:
     @cached_property
     def counts(self) -> CandidateCounts:
         """The counts of terms in the candidates, which several features share."""
-        return CandidateCounts(self.engine.snapshot, self.documents.shards, self.documents.docs)
+        return CandidateCounts(self.engine, self.documents.shards, self.documents.docs)
+
+    def read(self, reading: DocumentReading[T]) -> T:
+        """What a reading gives of the candidates."""
+        return self.engine.read_documents(reading, self.documents.shards, self.documents.docs)
 
     def _count(self, weights: Mapping[str, float]) -> StreamCounts:
         return self.counts.collect(weights, ["both"]).streams["both"].known
@@ -169,17 +177,13 @@ class QueryCandidates:
     def numbers(self, field: str) -> Floats:
         """The number of each candidate in a stored field, NaN where it has none; dates in years."""
         _ = self.greatest(field)  # refuses a field that no document has
-        documents = self._context.documents
-        return self._context.engine.snapshot.field_numbers(field, documents.shards, documents.docs)
+        return self._context.read(NumberReading(field))
 
     def greatest(self, field: str) -> float:
         """The greatest number of all documents of the index in a stored field."""
-        return self._context.engine.snapshot.greatest_number(field)
+        return find_greatest(self._context.engine, field)
 
     @cached_property
     def documents(self) -> tuple[Document, ...]:
         """The stored documents with title, body and fields. Reading them takes longer than all counts."""
-        snapshot, documents = self._context.engine.snapshot, self._context.documents
-        addresses = zip(documents.shards.tolist(), documents.docs.tolist(), strict=True)
-        with snapshot.report_damage():
-            return tuple(snapshot.shards[shard].document(number) for shard, number in addresses)
+        return tuple(self._context.read(StoredReading()))

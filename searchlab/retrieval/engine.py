@@ -22,7 +22,7 @@ from collections.abc import Iterator, Sequence
 from copy import copy
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -52,11 +52,14 @@ from searchlab.types import Array, Progress, no_progress
 if TYPE_CHECKING:
     from searchlab.cluster.cluster import Cluster
     from searchlab.corpus.trec.packed_docnos import PackedDocnos
+    from searchlab.retrieval.document_reading import DocumentReading
     from searchlab.retrieval.expansion import RM3
     from searchlab.retrieval.pipeline import Pipeline
 
 # Indexes that a worker of a cluster keeps open.
 MAX_OPEN_ENGINES = 4
+
+T = TypeVar("T")
 
 
 class BestDocuments(NamedTuple):
@@ -96,6 +99,8 @@ class SearchEngine:
 
     # Whether other processes search, which may be lost, or take long.
     is_distributed: bool = False
+    # How many topics should be under way at the same time: one, or as many as can wait for other processes.
+    topics_at_a_time: int = 1
 
     def __init__(
         self, folder: str | Path, *, compiled: bool = True, language: str | None = None, synonyms: Any = None
@@ -251,6 +256,13 @@ class SearchEngine:
             rows = np.flatnonzero(shards == shard_index)
             scores[rows] = scoring.score(shard_index, docs[rows])
         return scores
+
+    def read_documents(self, reading: DocumentReading[T], shards: Array, docs: Array) -> T:
+        """What a reading gives of documents, by shard and number; the engine that has their shards reads them."""
+        return reading.read(self, shards, docs)
+
+    def interrupt(self) -> None:
+        """End what other processes do for this engine."""
 
     def search_many(
         self,

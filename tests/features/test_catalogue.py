@@ -11,7 +11,7 @@ from searchlab.features.counts import Counts, bare_counts
 from searchlab.features.extraction import SUPPLIERS, extract
 from searchlab.features.feature_sets import find_feature, make_feature_set
 from searchlab.features.formulas.measured_features import NEIGHBOUR_FEATURES
-from searchlab.features.latent_semantics.word_vectors import WordVectors
+from searchlab.features.latent_semantics.word_vectors import WordEntries
 from searchlab.indexing.storage.columns import STREAMS
 from searchlab.records import Document, TermStats, Topic
 from searchlab.retrieval.engine import SearchEngine
@@ -150,10 +150,10 @@ class Compass:
         assert terms == {"heat": 1, "flow": 1}
         return np.array([0, 1], np.float32)
 
-    def word_vectors(self, shards, docs):
+    def word_entries(self, shards, docs):
         rows = np.flatnonzero(docs < 3)  # a word of a and b, and another one of c
         words = np.array([0, 0, 1])[docs[rows]]
-        return WordVectors.of(len(docs), words, rows, np.ones(len(rows)))
+        return [WordEntries(0, words, rows, np.ones(len(rows)))]
 
 
 class Weather:

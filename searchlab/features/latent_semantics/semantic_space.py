@@ -29,7 +29,7 @@ from searchlab.errors import IndexCorrupt, SettingError
 from searchlab.features.latent_semantics.space_record import FOLDER, MAX_DIMS, SpaceRecord
 from searchlab.features.latent_semantics.term_weights import TermWeights, weigh_documents
 from searchlab.features.latent_semantics.truncated_svd import decompose
-from searchlab.features.latent_semantics.word_vectors import WordVectors
+from searchlab.features.latent_semantics.word_vectors import WordEntries
 from searchlab.indexing.blockwise.workspace import open_workspace
 from searchlab.indexing.index_names import existing_index
 from searchlab.indexing.snapshot import Snapshot
@@ -123,21 +123,18 @@ class SemanticSpace(VectorArtefact[SpaceRecord]):
         scaled: Array = self._scale(projected[None].astype(np.float32))[0]
         return scaled
 
-    def word_vectors(self, shards: Array, docs: Array) -> WordVectors:
-        """The rows of documents in the matrix that the space is made of, given by shard and number."""
-        entries = [(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, np.float32))]
+    def word_entries(self, shards: Array, docs: Array) -> list[WordEntries]:
+        """The rows of documents in the matrix that the space is made of, given by shard and number, for each shard."""
+        entries = []
         for shard_index in np.unique(shards).tolist():
             here = np.flatnonzero(shards == shard_index)
             shard = self.snapshot.shards[shard_index]
             if shard_index not in self._term_numbers:
                 self._term_numbers[shard_index] = self._vocabulary.numbers(shard)
             words, rows, weights = self._weights.entries(shard, docs[here], self._term_numbers[shard_index])
-            entries.append((words, here[rows], weights))
-        words, rows, weights = (np.concatenate(parts) for parts in zip(*entries, strict=True))
-        if len(entries) > 2:  # of several shards
-            order = np.argsort(words, kind="stable")
-            words, rows, weights = words[order], rows[order], weights[order]
-        return WordVectors.of(len(docs), words, rows, weights)
+            # Of four bytes each, because they may be sent.
+            entries.append(WordEntries(shard_index, words.astype(np.int32), here[rows].astype(np.int32), weights))
+        return entries
 
     def _check_dims(self, dims: int | None) -> int:
         if dims is None:

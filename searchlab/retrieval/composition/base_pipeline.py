@@ -147,7 +147,13 @@ class BasePipeline(ABC):
             def search_topic(number: int) -> FoundTopics:
                 return FoundTopics.of(self.topic_hits(listed[number], k, syntax, wanted))
 
-            found = search_numbered(search_topic, len(listed), jobs=n_jobs, progress=progress)
+            found = search_numbered(
+                search_topic,
+                len(listed),
+                jobs=max(n_jobs, self.engine.topics_at_a_time),
+                progress=progress,
+                stop=self.engine.interrupt,
+            )
         else:
             found = search_on_cluster(as_cluster(cluster), self, listed, k, syntax, wanted, divide, progress)
         for topic, remarks in zip(listed, chain.from_iterable(part.remarks for part in found), strict=True):

@@ -28,9 +28,6 @@ SMALLEST_SHARE = 1 / 16
 # Fewer topics are searched in less time than a task takes to start.
 MIN_TOPICS_PER_TASK = 8
 
-# Topics whose searches are under way at the same time if the shards are divided: requests of many travel together.
-TOPICS_AT_A_TIME = 96
-
 T = TypeVar("T")
 
 
@@ -60,12 +57,18 @@ def search_on_cluster(
     progress: Progress,
 ) -> list[FoundTopics]:
     """What is found for all topics, in their order."""
-    from searchlab.retrieval.distributed.shard_division import SHARDS, choose_division
+    from searchlab.retrieval.distributed.distributed_engine import divide_shards_of
 
-    with cluster:
-        cluster.check_sources([pipeline.engine.snapshot.folder])
-        if choose_division(divide, cluster, pipeline.engine.snapshot) == SHARDS:
-            return _search_shards(cluster, pipeline, topics, k, syntax, filters, progress)
+    with cluster, divide_shards_of(pipeline.engine, cluster, divide) as engine:
+        # Over the same engine, too: other processes must find what this one has found of the index.
+        pipeline = pipeline.over(engine)
+        if engine.is_distributed:
+
+            def search(number: int) -> FoundTopics:
+                return FoundTopics.of(pipeline.topic_hits(topics[number], k, syntax, filters))
+
+            jobs = engine.topics_at_a_time
+            return search_numbered(search, len(topics), jobs=jobs, progress=progress, stop=engine.interrupt)
         parts = divide_topics(topics, len(cluster.workers))
         calls = [(pipeline, part, k, syntax, filters) for part in parts]
         progress(STAGE, 0, len(topics))
@@ -74,30 +77,6 @@ def search_on_cluster(
             found[number] = answer
             progress(STAGE, sum(len(each.counts) for each in found.values()), len(topics))
     return [found[number] for number in range(len(parts))]
-
-
-def _search_shards(
-    cluster: Cluster,
-    pipeline: BasePipeline,
-    topics: Sequence[Topic],
-    k: int | None,
-    syntax: str,
-    filters: tuple[Filter, ...],
-    progress: Progress,
-) -> list[FoundTopics]:
-    """The same by division of the shards."""
-    from searchlab.retrieval.distributed.distributed_engine import DistributedEngine
-
-    engine = DistributedEngine(pipeline.engine, cluster, n_searches=min(TOPICS_AT_A_TIME, len(topics)))
-    distributed = pipeline.over(engine)
-
-    def search(number: int) -> FoundTopics:
-        return FoundTopics.of(distributed.topic_hits(topics[number], k, syntax, filters))
-
-    try:
-        return search_numbered(search, len(topics), jobs=TOPICS_AT_A_TIME, progress=progress, stop=cluster.cancel)
-    finally:
-        engine.end_requests()
 
 
 def divide_topics(topics: Sequence[T], n_workers: int) -> list[Sequence[T]]:

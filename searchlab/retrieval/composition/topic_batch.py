@@ -46,6 +46,7 @@ def search_numbered(
     jobs: int,
     progress: Progress = no_progress,
     stop: Callable[[], None] = lambda: None,
+    stage: str = STAGE,
 ) -> list[T]:
     """The results of `search(0)` to `search(n - 1)`, in this order.
 
@@ -54,9 +55,9 @@ def search_numbered(
     if jobs == 1 or n < MIN_PARALLEL:
         results = []
         for number in range(n):
-            progress(STAGE, number, n)
+            progress(stage, number, n)
             results.append(search(number))
-        progress(STAGE, n, n)
+        progress(stage, n, n)
         return results
     found: dict[int, T] = {}
     pending = deque(range(n))
@@ -78,7 +79,7 @@ def search_numbered(
         try:
             while not all(future.done() for future in futures):
                 done, _ = wait(futures, PROGRESS_SECONDS, FIRST_EXCEPTION)
-                progress(STAGE, len(found), n)
+                progress(stage, len(found), n)
                 if any(future.exception() for future in done):
                     break
         except BaseException:
@@ -88,7 +89,7 @@ def search_numbered(
             pending.clear()
     for future in futures:
         future.result()
-    progress(STAGE, n, n)
+    progress(stage, n, n)
     return [found[number] for number in range(n)]
 
 

@@ -62,6 +62,10 @@ class RequestBatches:
             while self._waiting:
                 self._waiting.popleft()[1].set_exception(ClusterError("the search was ended"))
 
+    def cancel(self) -> None:
+        """Cancel what is on its way; who waits for it gets a ClusterError."""
+        self._cluster.cancel()
+
     @property
     def groups(self) -> tuple[ShardGroup, ...]:
         """The shards of each worker, by the workers that are there now."""
@@ -95,12 +99,13 @@ class RequestBatches:
             self._waiting.append((requests, answers))
         try:
             self._senders.submit(self._send_waiting)
+        except RuntimeError:
+            raise ClusterError("the search was ended") from None
+        try:
             found = answers.result(self._seconds)
         except TimeoutError:
             address = self._cluster.address.text
             raise ClusterTimeout(f"cluster {address}: workers have not answered within {self._seconds:g} s") from None
-        except RuntimeError:
-            raise ClusterError("the search was ended") from None
         for answer in found:
             if isinstance(answer, SearchlabError):
                 raise answer

@@ -18,11 +18,18 @@ import numpy as np
 from searchlab.corpus.trec.packed_docnos import PackedDocnos
 from searchlab.errors import REBUILD, IndexCorrupt, SearchlabError
 from searchlab.indexing.snapshot import TermCounts
+from searchlab.retrieval.document_reading import DocumentReading
 from searchlab.retrieval.engine import BestDocuments, SearchEngine
 from searchlab.retrieval.query.filters import Filter
 from searchlab.retrieval.results import Query
 from searchlab.scorers.base import Scorer
-from searchlab.scorers.execution.collection_statistics import NormRange, QueryStatistics, Variants
+from searchlab.scorers.execution.collection_statistics import (
+    NO_STATISTICS,
+    CollectionNumber,
+    NormRange,
+    QueryStatistics,
+    Variants,
+)
 from searchlab.scorers.execution.posting_scoring import BoundPostingScorer
 from searchlab.types import Array
 
@@ -151,6 +158,7 @@ class CountRequest(QueryRequest):
 
     def answer(self, engine: SearchEngine) -> int:
         """The number of documents of some shards."""
+        self.learn(engine)
         marks = engine.matching(self.query, self.scorer, self.stream, self.filters)
         return sum(int(np.count_nonzero(marked)) for marked in marks)
 
@@ -191,9 +199,36 @@ class NormRequest:
 
     def answer(self, engine: SearchEngine) -> NormRange | None:
         """The range of some shards; None if all their documents are deleted."""
-        engine.reader.statistics.learn(QueryStatistics({}, {self.stream: self.n_tokens}, {}))
+        engine.reader.statistics.learn(NO_STATISTICS._replace(n_tokens={self.stream: self.n_tokens}))
         bound = engine.reader.bind(self.scorer, self.stream)
         live = engine.reader.live
         if not isinstance(bound, BoundPostingScorer) or (live is not None and not live.any()):
             return None
         return bound.measure_norms()
+
+
+@dataclass(frozen=True)
+class NumberRequest:
+    """Which is this number of the collection; `statistics` are those that it needs."""
+
+    wanted: CollectionNumber
+    statistics: QueryStatistics
+
+    def answer(self, engine: SearchEngine) -> float:
+        """The number of some shards."""
+        engine.reader.statistics.learn(self.statistics)
+        return self.wanted.measure(engine.reader)
+
+
+@dataclass(frozen=True, eq=False)
+class ReadingRequest:
+    """What does a reading give of these documents?"""
+
+    reading: DocumentReading[Any]
+    shards: Array
+    docs: Array
+
+    def answer(self, engine: SearchEngine) -> Any:
+        """What is read of the documents, all of which are in these shards."""
+        here = np.searchsorted(engine.snapshot.shard_numbers, self.shards)
+        return self.reading.read(engine, here, self.docs)

@@ -4,7 +4,7 @@
 // scripts. The pages of the next documents are loaded ahead, so that a judgment shows the next document at once, while it
 // is on its way to the server (`saving.js`). A key always judges the document that is shown, never one still to come.
 
-import { announce, keysAct, send, withoutAction } from "./page.js";
+import { announce, keysAct, refreshStrip, send, showKeys, showStrip, withoutAction } from "./page.js";
 import { isSaving, save } from "./saving.js";
 
 const N_AHEAD = 3;
@@ -55,12 +55,13 @@ function showGrades() {
   }
 }
 
-// Show the pool of a page. Its notices are announced to screen readers.
-function show(html, href, words) {
+// Show the pool of a page. Its notices are announced to screen readers. A page that was loaded ahead has an old strip.
+function show(html, href, words, isAhead = false) {
   const page = new DOMParser().parseFromString(html, "text/html");
   const fresh = page.querySelector("[data-pool]");
   if (!fresh) throw new Error(page.querySelector("main")?.textContent.trim().replace(/\s+/g, " ") || "no answer");
   pool().replaceWith(fresh);
+  if (!isAhead) showStrip(page);
   document.title = page.title;
   const url = withoutAction(href);
   if (url !== location.href) history.pushState(null, "", url);
@@ -90,7 +91,7 @@ async function whileBusy(work) {
 const go = (href, words) => whileBusy(async () => {
   const { html, url } = await load(href);
   ahead.delete(href);
-  show(html, url, words);
+  show(html, url, words, true);
 });
 
 // Send a form after all judgments before it; the page that it leads to is the present truth.
@@ -117,11 +118,13 @@ async function judge(form, button) {
     announce(`Not judged: ${docno}: ${error.message}`);
     throw error;
   });
+  // The strip counts topics with a relevant document.
+  const isDecisive = grade > 0 && !dots().some((dot) => Number(dot.dataset.grade) > 0);
   grades.set(docno, grade);
   showGrades();
   const [next] = unjudged();
   if (next) {
-    saved.catch(() => {});
+    saved.then(() => { if (isDecisive) refreshStrip(); }, () => {});
     return go(next, button.firstChild.textContent.trim());
   }
   await whileBusy(async () => {
@@ -167,6 +170,7 @@ const KEYS = {
   u: () => press('.steps [form="undoing"]'),
   r: () => press('.steps [form="redoing"]'),
   n: () => document.getElementById("note")?.focus(),
+  "?": showKeys,
 };
 
 function handleKeysAndForms() {

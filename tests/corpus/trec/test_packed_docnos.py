@@ -71,6 +71,7 @@ def test_docnos_in_any_order_are_lines_and_stay_the_same_when_they_are_pickled()
 
 def test_parts_with_texts_of_their_own_are_concatenated():
     first, second = PackedDocnos.pack(["b", "aa"]), PackedDocnos.pack(["ccc", "d"])
+    assert first is not None and second is not None
     assert PackedDocnos.concatenate([first, second[1:], first[np.array([1, 0])]]).strings() == [
         "b",
         "aa",

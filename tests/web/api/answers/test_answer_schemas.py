@@ -46,6 +46,8 @@ REQUESTS: list[tuple[str, str, dict[str, Any]]] = [
     ("POST", "/api/topic/edit", {"topic_set": "more", "qid": "1", "criteria": "titles", "judge": "ann"}),
     ("POST", "/api/topics/merge", {"topic_set": "more", "qids": ["1"], "into": "2"}),
     ("POST", "/api/changes/undo", {"change": "CHANGE", "judge": "ann"}),
+    ("POST", "/api/changes/redo", {"change": "CHANGE", "judge": "ann"}),
+    ("POST", "/api/changes/undo", {"change": "CHANGE", "judge": "ann"}),
     ("DELETE", "/api/topics", {"topic_set": "more", "qids": "1"}),
     ("POST", "/api/topic-sets/rename", {"topic_set": "more", "new_name": "less"}),
     ("DELETE", "/api/topic-sets", {"topic_set": "less"}),
@@ -137,7 +139,7 @@ def test_answers_are_as_described(server):
         if (method, path) == ("POST", "/api/experiments"):
             ids |= {"EXPERIMENT": found["name"], "EXPERIMENT JOB": found["id"]}
             assert state.experiment_jobs.wait(found["id"], 120).state == "done"
-        if path == "/api/topics/merge":
+        if path in ("/api/topics/merge", "/api/changes/redo"):
             ids["CHANGE"] = found["id"]
         if path == "/api/uploads/index":
             assert state.uploads.wait("docs", 60)["state"] == "done"

@@ -1,0 +1,33 @@
+"""Pages of errors keep what was typed, and lead back."""
+
+import pytest
+
+
+@pytest.fixture(scope="module")
+def address(browser, medical, serve) -> str:
+    return serve(medical)
+
+
+def test_an_error_page_keeps_the_query_and_leads_back(show, browser, find, wait, shortcomings, faint_words, too_wide):
+    show("/?q=asthma&page=2")
+    browser.execute_script("location = '/explain?q=asthma&docno=nowhere'")
+    wait("document.querySelector('h1')?.textContent === 'Not found'")
+    assert browser.get_log("browser") != []  # the status
+    assert find("#q").get_attribute("value") == "asthma"
+    assert (shortcomings(), faint_words(), too_wide()) == ([], [], [])
+    assert find(".strip .next").is_displayed()
+    find("main a.primary").click()
+    wait("location.search === '?q=asthma&page=2'")
+
+
+def test_a_form_without_its_cookie_is_refused_on_a_page_that_leads_back(show, browser, find, wait, faint_words):
+    show("/judge")
+    browser.delete_all_cookies()
+    find("#text").send_keys("a topic that is not lost")
+    find('form[action="/topic"] button').click()
+    wait("document.querySelector('h1')?.textContent === 'Not allowed'")
+    assert browser.get_log("browser") != []
+    assert "expired" in find(".notice").text
+    assert faint_words() == []
+    find("main a.primary").click()
+    wait("location.pathname === '/judge'")
