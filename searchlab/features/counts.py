@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -208,12 +208,17 @@ def collect_counts(
 
 
 class CandidateCounts:
-    """Counts of any terms in the same documents, given by shard and number; each term is looked up once."""
+    """Counts of any terms in the same documents, given by shard and number; each term is looked up once.
 
-    def __init__(self, engine: SearchEngine, shards: Array, docs: Array) -> None:
+    `read` gives what a reading gives of the documents, if it may be there already.
+    """
+
+    def __init__(
+        self, engine: SearchEngine, shards: Array, docs: Array, read: Callable[[CountReading], Array] | None = None
+    ) -> None:
         self._engine = engine
-        self._shards = shards
-        self._docs = docs
+        self._n_docs = len(docs)
+        self._read = read or partial(engine.read_documents, shards=shards, docs=docs)
         # By stream and term, and by stream and column.
         self._frequencies: dict[tuple[str, str], Array] = {}
         self._numbers: dict[tuple[str, str], Array] = {}
@@ -222,21 +227,16 @@ class CandidateCounts:
         """The counts of the terms of a query, given with their counts there."""
         terms, repeats = tuple(query), np.array(list(query.values()), float)
         wanted = [name for name in ("both", "title", "body") if name in frozenset(streams)]
-        # "both" is title and body together, so that body is the difference of the other two.
-        has_all = len(wanted) == len(STREAMS)
-        self._look_up(terms, [name for name in wanted if name != "body" or not has_all], wanted)
+        self.learn(self.missing([(name, term) for name in looked_up(wanted) for term in terms], wanted))
         frequencies = {
-            name: np.stack([self._frequencies[name, term] for term in terms])
-            if terms
-            else np.zeros((0, len(self._docs)))
-            for name in wanted
-            if name != "body" or not has_all
+            name: np.stack([self._frequencies[name, term] for term in terms]) if terms else np.zeros((0, self._n_docs))
+            for name in looked_up(wanted)
         }
-        if has_all:
+        if len(frequencies) < len(wanted):
             frequencies["body"] = frequencies["both"] - frequencies["title"]
         return Counts(
             terms,
-            len(self._docs),
+            self._n_docs,
             {
                 name: StreamCounts(
                     tf,
@@ -251,16 +251,26 @@ class CandidateCounts:
             },
         )
 
-    def _look_up(self, terms: Sequence[str], counted: Sequence[str], measured: Sequence[str]) -> None:
-        """Read what is not known yet: the counts of terms in some streams, and the lengths of documents in others."""
-        new = [(name, term) for name in counted for term in terms if (name, term) not in self._frequencies]
-        columns = [(name, column) for name in measured for column in ("lengths", "uniques")]
-        missing = [each for each in columns if each not in self._numbers]
-        if new or missing:
-            reading = CountReading(tuple(new), tuple(missing))
-            read = self._engine.read_documents(reading, self._shards, self._docs)
-            self._frequencies |= zip(new, read[: len(new)], strict=True)
-            self._numbers |= zip(missing, read[len(new) :], strict=True)
+    def missing(self, terms: Iterable[tuple[str, str]], streams: Iterable[str]) -> CountReading:
+        """What is not known yet of the counts of terms, given by stream and term, and of the lengths in streams."""
+        columns = ((name, column) for name in streams for column in ("lengths", "uniques"))
+        return CountReading(
+            tuple(dict.fromkeys(each for each in terms if each not in self._frequencies)),
+            tuple(each for each in columns if each not in self._numbers),
+        )
+
+    def learn(self, reading: CountReading) -> None:
+        """Read what is missing."""
+        if not reading.is_empty:
+            read = self._read(reading)
+            n_terms = len(reading.terms)
+            self._frequencies |= zip(reading.terms, read[:n_terms], strict=True)
+            self._numbers |= zip(reading.columns, read[n_terms:], strict=True)
+
+
+def looked_up(streams: Sequence[str]) -> list[str]:
+    """The streams whose counts are looked up: "both" is title and body together, so that one of three need not be."""
+    return [name for name in streams if name != "body" or len(streams) < len(STREAMS)]
 
 
 @dataclass(frozen=True)
@@ -269,6 +279,11 @@ class CountReading(DocumentReading[Array]):
 
     terms: tuple[tuple[str, str], ...]
     columns: tuple[tuple[str, str], ...]
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing to read."""
+        return not (self.terms or self.columns)
 
     def read(self, engine: SearchEngine, shards: Array, docs: Array) -> Array:
         """A column for each document; a term's postings are searched for all documents of a shard at once."""

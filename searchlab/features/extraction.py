@@ -8,7 +8,7 @@ no semantic space or latent topics are opened. A search that found the candidate
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -20,23 +20,13 @@ from searchlab.blas_threads import one_thread
 from searchlab.cluster.cluster import Cluster, as_cluster
 from searchlab.corpus.values.conversion import make_grades, make_topics
 from searchlab.errors import DuplicateError, SettingError, unknown_name
-from searchlab.features.candidate_readings import (
-    MatchingDocuments,
-    ProbabilityReading,
-    TopicReading,
-    VectorReading,
-    WordReading,
-)
 from searchlab.features.candidates import Candidates, make_candidates
 from searchlab.features.catalogue import Feature, compute_features
-from searchlab.features.counts import StreamCounts
+from searchlab.features.counts import looked_up
 from searchlab.features.feature_sets import FeatureSet, make_feature_set
 from searchlab.features.feature_table import FeatureTable
-from searchlab.features.formulas.measured_features import MIXTURE_FEATURES, NEIGHBOUR_FEATURES, SEMANTIC_DIMS
-from searchlab.features.formulas.stream_formula import score_stream
-from searchlab.features.latent_semantics.neighbours import DenseVectors, Vectors, neighbour_means
-from searchlab.features.latent_semantics.word_vectors import WordVectors
-from searchlab.features.proximity import PositionReading
+from searchlab.features.formulas.measured_features import NEIGHBOUR_FEATURES
+from searchlab.features.measuring.suppliers import READINGS, SUPPLIERS, open_model, open_space
 from searchlab.features.query_context import QueryContext, Space, TopicSpace
 from searchlab.features.user_defined.external_features import require_scores
 from searchlab.records import Topic
@@ -44,13 +34,9 @@ from searchlab.retrieval.composition.base_pipeline import BasePipeline
 from searchlab.retrieval.composition.topic_batch import search_numbered
 from searchlab.retrieval.distributed.distributed_engine import divide_shards_of
 from searchlab.retrieval.document_list import DocumentList
+from searchlab.retrieval.document_reading import DocumentReading
 from searchlab.retrieval.engine import SearchEngine
-from searchlab.retrieval.expansion import MAX_TERMS, RM3
 from searchlab.retrieval.pipeline import PipelineSearch
-from searchlab.retrieval.results import Hits
-from searchlab.scorers.bm25 import BM25
-from searchlab.scorers.execution.mixture_components import MixtureComponents
-from searchlab.scorers.plsa import PLSA
 from searchlab.types import Array, Progress, no_progress
 
 NO_SEARCHES: Mapping[str, PipelineSearch] = {}
@@ -154,9 +140,9 @@ def extract_topics(
 ) -> list[Array]:
     """The features of each topic's candidates, perhaps none; what the features need is opened, if it is not given."""
     if space is None and any(feature.needs == "semantic" for feature in features):
-        space = _open_space(engine)
+        space = open_space(engine)
     if topic_model is None and any(feature.needs == "topics" for feature in features):
-        topic_model = _open_topic_model(engine)
+        topic_model = open_model(engine)
 
     def extract_topic(number: int) -> Array:
         topic, documents = topics[number]
@@ -189,180 +175,42 @@ def _check_topics(topics: Sequence[Topic], candidates: Candidates) -> None:
         )
 
 
-def _open_space(engine: SearchEngine) -> Space:
-    from searchlab.features.latent_semantics.semantic_space import SemanticSpace
-
-    return SemanticSpace.open(engine.snapshot)
-
-
-def _open_topic_model(engine: SearchEngine) -> TopicSpace:
-    from searchlab.topic_models.topic_model_store import open_topic_model
-
-    return open_topic_model(engine.snapshot)
-
-
 def extract_query(query: QueryContext, features: Sequence[Feature]) -> Array:
     """The features of one query's candidates: a row for each, a column for each feature."""
     counted = {stream for feature in features for stream in feature.counted}
+    wanted_of = {
+        needs: names
+        for needs in SUPPLIERS
+        if (names := [feature.name for feature in features if feature.needs == needs])
+    }
     # The same numbers on every machine, whatever the number of its cores.
     with query.engine.snapshot.report_damage(), one_thread():
+        _read_together(query, counted, wanted_of)
         counts = query.counts.collect(query.terms, counted)
         measured: dict[str, Array] = {}
-        for needs, supply in SUPPLIERS.items():
-            wanted = [feature.name for feature in features if feature.needs == needs]
-            if wanted:
-                measured |= supply(query, wanted)
+        for needs, wanted in wanted_of.items():
+            measured |= SUPPLIERS[needs](query, wanted)
         with np.errstate(divide="ignore", invalid="ignore"):
             measured |= {feature.name: feature.measure(query) for feature in features if feature.measure is not None}
     return compute_features(features, replace(counts, measured=measured))
 
 
-# A supplier measures the features of the wanted names for all candidates of a query.
-
-
-def supply_positions(query: QueryContext, wanted: Collection[str]) -> dict[str, Array]:
-    """How near the words of the query are to each other in the text (see `proximity`)."""
-    columns = query.read(PositionReading(tuple(query.words), tuple(wanted)))
-    return dict(zip(wanted, columns.T, strict=True))
-
-
-def supply_rm3(query: QueryContext, wanted: Collection[str]) -> dict[str, Array]:
-    """BM25 of the query expanded by RM3; 0 for a query that finds nothing, which has no terms to expand it with."""
-    return dict.fromkeys(wanted, query.rm3_scores)
-
-
-def supply_scope(query: QueryContext, wanted: Collection[str]) -> dict[str, Array]:
-    """-ln(n/N), where n documents have any word of the query."""
-    n_matching = query.engine.reader.statistics.number(MatchingDocuments(tuple(query.terms)))
-    scope = -np.log(n_matching / query.engine.snapshot.n_docs) if n_matching else np.nan
-    return dict.fromkeys(wanted, query.fill(float(scope)))
-
-
-def supply_clarity(query: QueryContext, wanted: Collection[str]) -> dict[str, Array]:
-    """How the words of the best documents differ from those of the collection: the divergence of the two models.
-
-    Deviations from Cronen-Townsend et al.: the relevance model is that of `RM3`, of ten documents and not smoothed, and
-    keeps its 1000 most telling terms.
-    """
-    search = query.feedback
-    if not len(query.best):
-        return dict.fromkeys(wanted, query.fill(np.nan))
-    terms = RM3(terms=MAX_TERMS, weight=0).expand(search.query, search.relevance_model).terms
-    shares = np.array([term.count for term in terms])
-    shares /= shares.sum()
-    background = np.array([term.stats.term_count / term.stats.n_tokens for term in terms])
-    return dict.fromkeys(wanted, query.fill(float(shares @ np.log(shares / background))))
-
-
-def supply_semantic(query: QueryContext, wanted: Collection[str]) -> dict[str, Array]:
-    """Cosines in a latent semantic space, undefined where a vector is 0, and scores of the nearest candidates."""
-    space = query.space or _open_space(query.engine)
-    by_words = [name for name in wanted if name in NEIGHBOUR_FEATURES and NEIGHBOUR_FEATURES[name].by_words]
-    in_space = [name for name in wanted if name in NEIGHBOUR_FEATURES and name not in by_words]
-    measured: dict[str, Array] = {}
-    for dims in SEMANTIC_DIMS:
-        targets = {f"semantic.both.{what}_{dims}": target for what, target in TARGETS.items()}
-        chosen = [name for name in wanted if name in targets]
-        is_widest = dims == SEMANTIC_DIMS[-1]
-        if not chosen and not (in_space and is_widest):
-            continue
-        vectors = query.read(VectorReading(space, dims))
-        exact = vectors.astype(float)
-        measured |= {name: _cosines(exact, targets[name](query, space, dims)) for name in chosen}
-        if in_space and is_widest:
-            measured |= _neighbour_features(query, in_space, DenseVectors(vectors))
-    if by_words:
-        vectors_by_words = WordVectors.join(len(query.documents), query.read(WordReading(space)))
-        measured |= _neighbour_features(query, by_words, vectors_by_words)
-    return measured
-
-
-def _neighbour_features(query: QueryContext, names: Sequence[str], vectors: Vectors) -> dict[str, Array]:
-    """Features of neighbours, by their names; near are candidates by these vectors."""
-    features = [NEIGHBOUR_FEATURES[name] for name in names]
-    numbers = [NEIGHBOUR_NUMBERS[feature.of](query) for feature in features]
-    means = neighbour_means(vectors, numbers, [feature.size for feature in features])
-    return {
-        name: smoothed_bm25(query.query_counts, mean) if feature.of == "counts" else mean
-        for name, feature, mean in zip(names, features, means, strict=True)
-    }
-
-
-def smoothed_bm25(counts: StreamCounts, means: Array) -> Array:
-    """BM25 with the counts and lengths of candidates averaged with those of their neighbours.
-
-    `means` has a row for each candidate: the means of its neighbours' counts of each term, then of their lengths; a
-    candidate without neighbours keeps its own. A word that a document lacks and similar ones have then counts a little
-    (Kurland and Lee, SIGIR 2004, smooth language models by clusters; Tao et al., HLT 2006, by the nearest documents).
-    """
-    own = np.vstack([counts.tf, counts.lengths])
-    smoothed = (own + np.where(np.isnan(means.T), own, means.T)) / 2
-    return score_stream(replace(counts, tf=smoothed[:-1], lengths=smoothed[-1]), BM25())
-
-
-def supply_mixture(query: QueryContext, wanted: Collection[str]) -> dict[str, Array]:
-    """The log-likelihood of the query by mixtures of more than unigrams, equal to their scores."""
-    components = query.engine.reader.shared(MixtureComponents)
-    words = components.words(query.engine.parse(query.text))
-    counts = np.array([word.count for word in words])
-    probabilities = components.add_collection(words, query.read(ProbabilityReading(words)))
-    return {name: np.log(probabilities @ MIXTURE_FEATURES[name].weight_vector) @ counts for name in wanted}
-
-
-def supply_topics(query: QueryContext, wanted: Collection[str]) -> dict[str, Array]:
-    """How near query and document are by their latent topics; the likelihood leaves out words that no topic has."""
-    model = query.topic_model or _open_topic_model(query.engine)
-    of_docs = query.read(TopicReading(model))
-    measured = {"topic.both.cosine": _cosines(of_docs, model.topics_given_words(query.terms))}
-    s = query.counts.collect(query.terms, ["both"]).streams["both"].known
-    terms = [term for term in query.terms if query.engine.snapshot.term_stats("both", term).doc_freq]
-    of_terms = model.term_given_topic(terms)
-    topical = of_terms @ of_docs.T
-    has_topic = of_terms.any(axis=1)
-    undefined = query.fill(np.nan)
-    with np.errstate(divide="ignore"):
-        measured["topic.both.likelihood"] = (
-            s.query_counts[has_topic] @ np.log(topical[has_topic]) if has_topic.any() else undefined
-        )
-    alpha, beta = PLSA.defaults
-    background = (s.term_counts / s.n_tokens)[:, None]
-    mixed = alpha * (beta * topical + (1 - beta) * background) + (1 - alpha) * s.tf / np.maximum(s.lengths, 1)
-    measured["topic.both.plsa"] = s.query_counts @ np.log(mixed) if len(terms) else undefined
-    return {name: measured[name] for name in wanted}
-
-
-def _centroid(query: QueryContext, hits: Hits, space: Space, dims: int) -> Array:
-    """The mean of the documents, weighted by their scores."""
-    vectors = query.engine.read_documents(VectorReading(space, dims), hits.shards, hits.docs)
-    return np.asarray(hits.scores @ vectors)
-
-
-def _cosines(vectors: Array, target: Array) -> Array:
-    norms = np.linalg.norm(vectors, axis=1) * np.linalg.norm(target)
-    cosines: Array = np.divide(vectors @ target, norms, out=np.full(len(vectors), np.nan), where=norms > 0)
-    return cosines
-
-
-# The vectors that those of documents are compared with.
-TARGETS: dict[str, Callable[[QueryContext, Space, int], Array]] = {
-    "query": lambda query, space, dims: space.query_vector(query.terms, dims),
-    "bm25": lambda query, space, dims: _centroid(query, query.best.take(slice(5)), space, dims),
-    "rm3": lambda query, space, dims: _centroid(query, query.feedback.expanded(10), space, dims),
-}
-
-# The numbers of each candidate of which features of neighbours are made: one for each, or a row.
-NEIGHBOUR_NUMBERS: dict[str, Callable[[QueryContext], Array]] = {
-    "bm25": lambda query: query.bm25_scores,
-    "rm3": lambda query: query.rm3_scores,
-    "counts": lambda query: np.vstack([query.query_counts.tf, query.query_counts.lengths]).T,
-}
-
-SUPPLIERS: dict[str, Callable[[QueryContext, Collection[str]], dict[str, Array]]] = {
-    "positions": supply_positions,
-    "rm3": supply_rm3,
-    "scope": supply_scope,
-    "clarity": supply_clarity,
-    "semantic": supply_semantic,
-    "mixture": supply_mixture,
-    "topics": supply_topics,
-}
+def _read_together(query: QueryContext, counted: Collection[str], wanted_of: Mapping[str, Sequence[str]]) -> None:
+    """Read at once what features need of the candidates: other processes, which may have them, are asked once."""
+    neighbours = {NEIGHBOUR_FEATURES[name].of for name in wanted_of.get("semantic", ()) if name in NEIGHBOUR_FEATURES}
+    streams = {*counted, *(["both"] if neighbours or not {"rm3", "topics"}.isdisjoint(wanted_of) else [])}
+    terms = [(stream, term) for stream in looked_up(streams) for term in query.terms]
+    if "rm3" in wanted_of or "rm3" in neighbours:
+        terms += [("both", term.text) for term in query.feedback.expanded_query.terms]
+    counts = query.counts.missing(terms, streams)
+    readings: list[DocumentReading[Any]] = [
+        reading
+        for needs, list_readings in READINGS.items()
+        if needs in wanted_of
+        for reading in list_readings(query, wanted_of[needs])
+    ]
+    if not counts.is_empty:
+        readings.append(counts)
+    if readings:
+        query.read_together(readings)
+    query.counts.learn(counts)

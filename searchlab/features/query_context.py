@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
 from searchlab.errors import unknown_name
-from searchlab.features.candidate_readings import NumberReading, StoredReading, find_greatest
 from searchlab.features.counts import CandidateCounts, StreamCounts
 from searchlab.features.formulas.stream_formula import score_stream
 from searchlab.features.latent_semantics.word_vectors import WordEntries
+from searchlab.features.measuring.candidate_readings import NumberReading, StoredReading, find_greatest
 from searchlab.indexing.storage.columns import STREAMS
 from searchlab.records import Document
 from searchlab.retrieval.document_list import DocumentList
-from searchlab.retrieval.document_reading import DocumentReading
+from searchlab.retrieval.document_reading import DocumentReading, SeveralReadings
 from searchlab.retrieval.engine import SearchEngine
 from searchlab.retrieval.expansion import RM3
 from searchlab.retrieval.pipeline import Pipeline, PipelineSearch
@@ -69,6 +69,7 @@ class QueryContext:
     topic_model: TopicSpace | None = None
     search: PipelineSearch | None = None
     qid: str | None = None
+    _read: dict[DocumentReading[Any], Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @cached_property
     def words(self) -> list[str]:
@@ -119,11 +120,24 @@ class QueryContext:
     @cached_property
     def counts(self) -> CandidateCounts:
         """The counts of terms in the candidates, which several features share."""
-        return CandidateCounts(self.engine, self.documents.shards, self.documents.docs)
+        return CandidateCounts(self.engine, self.documents.shards, self.documents.docs, self.read)
 
     def read(self, reading: DocumentReading[T]) -> T:
         """What a reading gives of the candidates."""
-        return self.engine.read_documents(reading, self.documents.shards, self.documents.docs)
+        if reading not in self._read:
+            self._read[reading] = self.engine.read_documents(reading, self.documents.shards, self.documents.docs)
+        found: T = self._read[reading]
+        return found
+
+    def read_together(self, readings: Sequence[DocumentReading[Any]]) -> None:
+        """Ask for several readings of the candidates at once; `read` gives the result of each."""
+        self._read.update(zip(readings, self.read(SeveralReadings(tuple(readings))), strict=True))
+
+    @cached_property
+    def row_of(self) -> dict[tuple[int, int], int]:
+        """The row of each candidate, by its shard and its number there."""
+        addresses = zip(self.documents.shards.tolist(), self.documents.docs.tolist(), strict=True)
+        return {address: row for row, address in enumerate(addresses)}
 
     def _count(self, weights: Mapping[str, float]) -> StreamCounts:
         return self.counts.collect(weights, ["both"]).streams["both"].known

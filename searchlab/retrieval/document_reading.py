@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Generic, TypeVar
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
 
@@ -57,3 +58,21 @@ def join_lists(parts: Iterable[tuple[Array, Sequence[T]]], n_docs: int) -> list[
     """The same of items that are no numbers."""
     found = {row: item for rows, part in parts for row, item in zip(rows.tolist(), part, strict=True)}
     return [found[row] for row in range(n_docs)]
+
+
+@dataclass(frozen=True)
+class SeveralReadings(DocumentReading[list[Any]]):
+    """Several readings of the same documents, asked for together."""
+
+    readings: tuple[DocumentReading[Any], ...]
+
+    def read(self, engine: SearchEngine, shards: Array, docs: Array) -> list[Any]:
+        """What each reading gives."""
+        return [reading.read(engine, shards, docs) for reading in self.readings]
+
+    def join(self, parts: Sequence[tuple[Array, list[Any]]], n_docs: int) -> list[Any]:
+        """What each reading gives of all groups."""
+        return [
+            reading.join([(rows, part[number]) for rows, part in parts], n_docs)
+            for number, reading in enumerate(self.readings)
+        ]

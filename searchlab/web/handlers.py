@@ -186,7 +186,7 @@ async def _render_now(
             state.index.name, state.index_names, session, page.menu, shown, state.index.default_system
         )
         context["systems"] = state.index.cached("systems in words", lambda: _systems_in_words(state.index))
-        context["workflow"] = describe_workflow(state, shown.get("topic_set") or "")
+        context["workflow"] = describe_workflow(state, shown.get("topic_set") or "", shown.get("qid") or "")
         context["problem_of_form"] = problem
         return render(page.template, context | page.make_context(state, session, given))
 

@@ -8,10 +8,11 @@ import pytest
 from searchlab.features.candidates import judged
 from searchlab.features.catalogue import CATALOGUE, compute_features
 from searchlab.features.counts import Counts, bare_counts
-from searchlab.features.extraction import SUPPLIERS, extract
+from searchlab.features.extraction import extract
 from searchlab.features.feature_sets import find_feature, make_feature_set
 from searchlab.features.formulas.measured_features import NEIGHBOUR_FEATURES
 from searchlab.features.latent_semantics.word_vectors import WordEntries
+from searchlab.features.measuring.suppliers import SUPPLIERS
 from searchlab.indexing.storage.columns import STREAMS
 from searchlab.records import Document, TermStats, Topic
 from searchlab.retrieval.engine import SearchEngine

@@ -14,8 +14,9 @@ from searchlab.features import extraction
 from searchlab.features.candidates import Candidates, judged, ranked, searched
 from searchlab.features.catalogue import CATALOGUE
 from searchlab.features.counts import CandidateCounts, CountReading
-from searchlab.features.extraction import SUPPLIERS, extract
+from searchlab.features.extraction import extract
 from searchlab.features.formulas.measured_features import MIXTURE_FEATURES
+from searchlab.features.measuring.suppliers import SUPPLIERS
 from searchlab.indexing.building.deletion import delete
 from searchlab.indexing.storage.arrays.column import Column
 from searchlab.indexing.storage.columns import STREAMS
@@ -520,7 +521,7 @@ def test_the_semantic_space_is_opened_once_and_only_if_needed(engine, monkeypatc
         opened.append(engine)
         return Space()
 
-    monkeypatch.setattr(extraction, "_open_space", open_space)
+    monkeypatch.setattr(extraction, "open_space", open_space)
     extract(engine, TOPICS, judged(engine, QRELS), "letor45")
     assert opened == []
     table = extract(engine, TOPICS, judged(engine, QRELS), "semantic")

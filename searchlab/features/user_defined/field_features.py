@@ -19,8 +19,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from searchlab.features.candidate_readings import NumberReading, find_greatest
 from searchlab.features.catalogue import Feature, measured_feature
+from searchlab.features.measuring.candidate_readings import NumberReading, find_greatest
 from searchlab.features.query_context import QueryContext
 from searchlab.indexing.snapshot import Snapshot
 from searchlab.types import Array

@@ -26,7 +26,8 @@ _NOT_WORD = re.compile(r"[\W_]+")
 
 def hash_keys(document: Document) -> dict[str, int]:
     """The keys of a document by their kinds, as numbers."""
-    return {kind: hash_key(*key) for kind, *key in publication_keys(document)}
+    # All kinds need fields.
+    return {kind: hash_key(*key) for kind, *key in publication_keys(document)} if document.fields else {}
 
 
 def find_same_records(
@@ -44,11 +45,13 @@ def find_same_records(
     docnos = TextList()
     for document in documents:
         keys = keys_of(document)
+        if not keys:
+            yield document
+            continue
         same = publications.find(keys)
         if same is None:
-            if keys:
-                publications.add(keys)
-                docnos.append(document.docno)
+            publications.add(keys)
+            docnos.append(document.docno)
             yield document
             continue
         kind, publication = same

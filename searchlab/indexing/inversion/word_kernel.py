@@ -8,8 +8,8 @@ The table is an open-addressing hash table. A slot has three numbers of 64 bits:
 length above its number plus 1; 0 is a free slot. The key of a word of at most sixteen bytes is these bytes, so that it
 is found by looking at its slot alone; that of a longer word is a hash, and its bytes are compared too.
 
-Bytes are read at unsigned places: for a signed one numba also asks whether it counts from the end, which takes
-longer than the rest of the loop.
+Bytes are read at unsigned places: for a signed one numba also asks whether it counts from the end, which costs
+time for each byte.
 """
 # mypy: disable-error-code="no-untyped-def,untyped-decorator"
 

@@ -82,7 +82,9 @@ def prepare_collection(
     features: str | FeatureSet = FEATURES,
     progress: Progress = no_progress,
     cluster: Cluster | None = None,
+    divide: str = "auto",
 ) -> CrossCollection:
     """Find the candidates of a collection's topics, and compute their features."""
-    data = prepare_training(engine, topics, qrels, make_feature_set(features), FirstStage(), progress, cluster)
+    chosen = make_feature_set(features)
+    data = prepare_training(engine, topics, qrels, chosen, FirstStage(), progress, cluster, divide)
     return CrossCollection(name, engine, data)

@@ -320,15 +320,20 @@ class MixtureComponents:
         topic_model: TopicProbabilities | None = None,
     ) -> Floats:
         """P_k of each word in some documents: documents × words × `COMPONENTS`, topics 0 without a topic model."""
-        p = self.add_collection(words, self.document_probabilities(words, shards, docs))
+        of_topics = None
         if topic_model is not None and len(docs):
-            numbers = self._snapshot.shard_numbers[shards]
-            topical = topic_model.topics_given_document(numbers, docs) @ words_given_topic(topic_model, words).T
-            p[:, :, COMPONENTS.index(TOPICS)] = topical
-        return p
+            of_topics = topic_model.topics_given_document(self._snapshot.shard_numbers[shards], docs)
+        of_documents = self.document_probabilities(words, shards, docs)
+        return self.join_probabilities(words, of_documents, of_topics, topic_model)
 
-    def add_collection(self, words: Sequence[WordInContext], of_documents: Floats) -> Floats:
-        """P_k of each word by all components, from those of `document_probabilities`."""
+    def join_probabilities(
+        self,
+        words: Sequence[WordInContext],
+        of_documents: Floats,
+        of_topics: Floats | None,
+        topic_model: TopicProbabilities | None,
+    ) -> Floats:
+        """P_k of each word by all components, from `document_probabilities` and P(T_k|d), if there is a topic model."""
         p = np.zeros((*of_documents.shape[:2], len(COMPONENTS)))
         p[:, :, _SPARSE] = of_documents
         for number, word in enumerate(words):
@@ -337,6 +342,8 @@ class MixtureComponents:
                 p[:, number, _NGRAM_CORPUS] = unigram
             else:
                 p[:, number, _CORPUS] = unigram, bigram
+        if topic_model is not None and of_topics is not None:
+            p[:, :, COMPONENTS.index(TOPICS)] = of_topics @ words_given_topic(topic_model, words).T
         return p
 
     def document_probabilities(self, words: Sequence[WordInContext], shards: Array, docs: Array) -> Floats:

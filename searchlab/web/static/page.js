@@ -79,10 +79,21 @@ function showJudged(total) {
 }
 showJudged();
 
+// A judgment belongs to a name: a judge who has logged in without one is asked for it.
+export function hasName() {
+  const field = document.getElementById("judge-name");
+  if (judge || !field) return true;
+  field.closest("details").open = true;
+  field.focus();
+  announce("Give your name first: it is stored with your judgments");
+  return false;
+}
+
 // Whether a grade can change what the strip counts: topics with a relevant document.
 const isDecisive = (before, after) => (before ?? 0) > 0 !== (after ?? 0) > 0;
 
 export async function grade(form, chosen) {
+  if (!hasName()) return;
   const before = gradeOf(form);
   const after = chosen === before ? null : chosen;
   const { docno, query } = form.dataset;

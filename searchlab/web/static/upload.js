@@ -70,7 +70,8 @@ function prepare(form) {
   function choose(files) {
     chosen = files.filter(({ path }) => !hidden(path));
     const size = chosen.reduce((sum, { file }) => sum + file.size, 0) / MEGABYTE;
-    find("[data-chosen]").textContent = `${count(chosen.length, "file")}, ${size.toFixed(1)} MB`;
+    const shownSize = size < 0.1 ? `${Math.ceil(size * 1024)} kB` : `${size.toFixed(1)} MB`;
+    find("[data-chosen]").textContent = `${count(chosen.length, "file")}, ${shownSize}`;
     const large = chosen.find(({ file }) => file.size > maxFileMegabytes * MEGABYTE);
     const wrong = chosen.length > maxFiles ? `${count(chosen.length, "file")}, expected at most ${maxFiles}`
       : size > maxMegabytes ? `${size.toFixed(0)} MB, expected at most ${maxMegabytes}`

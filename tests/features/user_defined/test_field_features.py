@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from searchlab.errors import SettingError
-from searchlab.features.candidate_readings import find_greatest
 from searchlab.features.candidates import judged
 from searchlab.features.descriptions import describe_feature
 from searchlab.features.extraction import extract
 from searchlab.features.feature_sets import find_feature, make_feature_set
+from searchlab.features.measuring.candidate_readings import find_greatest
 from searchlab.features.user_defined.field_features import find_field_feature, list_field_features
 from searchlab.indexing.building.deletion import delete
 from searchlab.indexing.storage.stored_documents import StoredDocuments

@@ -1,6 +1,8 @@
-"""Pages of errors keep what was typed, and lead back."""
+"""Pages of errors keep what was typed, and lead back; what cannot be done says what to do first."""
 
 import pytest
+
+TOKEN = "a-token-of-many-letters"
 
 
 @pytest.fixture(scope="module")
@@ -31,3 +33,22 @@ def test_a_form_without_its_cookie_is_refused_on_a_page_that_leads_back(show, br
     assert faint_words() == []
     find("main a.primary").click()
     wait("location.pathname === '/judge'")
+
+
+def test_a_judge_without_a_name_is_asked_for_it(show, browser, find, press, wait, serve, medical):
+    with_token = serve(medical, options=("--token", TOKEN)).partition("/?")[0]
+    browser.get(f"{with_token}/?token={TOKEN}&q=asthma")
+    wait("document.querySelector('.result')")
+    find(".grade").click()
+    wait("document.activeElement.id === 'judge-name'")
+    assert "Give your name first" in find("#announcement").text
+    browser.get(f"{with_token}/judge")
+    find("#text").send_keys("asthma")
+    find('form[action="/topic"] button').click()
+    wait("location.pathname === '/pool' && document.querySelector('.verdict')")
+    press("2")
+    wait("document.activeElement.id === 'judge-name'")
+    find("#judge-name").send_keys("ann\n")
+    wait("document.body.dataset.judge === 'ann' && document.querySelector('.verdict')")
+    press("2")
+    wait("document.querySelectorAll('.dot[data-grade=\"2\"]').length === 1")

@@ -122,7 +122,7 @@ def grade_documents(
     """Grade documents of the index for a topic, or for a query, in one transaction: all of them or none."""
     store = state.judgments
     _require_judge(judge)
-    if bool(topic_set and qid) == bool(query):
+    if bool(topic_set) != bool(qid) or bool(qid) == bool(query):
         raise HttpError(400, "expected either topic_set and qid, or query: what the document is judged for")
     known = (topic_set, qid) if qid else store.find_topic(check_query(query, state.limits, "query"))
     if known is not None:

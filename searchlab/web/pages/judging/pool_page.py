@@ -45,10 +45,10 @@ def pool_page(state: RequestState, session: BrowserSession, values: dict[str, An
         "not_in_pool": values["docno"] if values["docno"] not in docnos else "",
         "next_topic": None,
     }
-    if not documents:
-        return context
     if first_unjudged is None:
         context["next_topic"] = _next_topic(state, session, values["topic_set"], answer["topic"]["qid"])
+    if not documents:
+        return context
     following = documents[position + 1 :] + documents[:position]
     return context | {
         "current": documents[position],

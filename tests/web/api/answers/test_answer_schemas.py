@@ -76,6 +76,7 @@ REQUESTS: list[tuple[str, str, dict[str, Any]]] = [
     ("POST", "/api/jobs/cancel", {"id": "JOB"}),
     ("POST", "/api/models/use", {"system": "model:first", "judge": "ann"}),
     ("GET", "/api/models", {}),
+    ("GET", "/api/models/history", {"order": "verdict"}),
     ("GET", "/api/measure", MINE | {"systems": ["bm25", "tfidf", "model:first"]}),
     ("GET", "/api/measure", {"topic_set": "unjudged", "systems": ["bm25", "tfidf"]}),
     ("POST", "/api/experiments", MINE | {"systems": ["bm25", "bm25f"], "measures": ["nDCG@10"]}),

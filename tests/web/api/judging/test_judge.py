@@ -101,7 +101,12 @@ def test_removing_a_grade_that_was_never_given_creates_no_topic(state, app_state
 
 
 @pytest.mark.parametrize(
-    "topic", [{}, {"topic_set": "mine"}, {"qid": "1"}, {"topic_set": "mine", "qid": "1", "query": "w1"}], ids=str
+    "topic",
+    [
+        *({}, {"topic_set": "mine"}, {"qid": "1"}, {"topic_set": "mine", "query": "w1"}),
+        {"topic_set": "mine", "qid": "1", "query": "w1"},
+    ],
+    ids=str,
 )
 def test_a_judgment_is_for_a_topic_or_for_a_query(state, topic):
     assert "expected either topic_set and qid, or query" in rejected(400, judge, state, "1-good0", 1, **topic)

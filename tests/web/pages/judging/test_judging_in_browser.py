@@ -5,6 +5,8 @@ from urllib.request import Request, urlopen
 
 import pytest
 
+from benchmarks.folder_files import documents as files
+
 PAGES = [
     "/judge?topic_set=medical",
     "/next?topic_set=medical&left=bm25&right=dirichlet",
@@ -302,6 +304,15 @@ def test_an_unsaved_note_is_kept_while_other_documents_are_shown(browser, press,
     press("k")
     wait(f"{READY} && {CURRENT} === arguments[0]", first)
     assert browser.execute_script("return document.getElementById('note').value") == "half a thought"
+    browser.refresh()
+    assert judged(0) == first
+    assert browser.execute_script("return document.getElementById('note').value") == "half a thought"
+    press("2")
+    judged(1)
+    wait("document.getElementById('saving').textContent === '' && sessionStorage.length === 0")
+    press("k")
+    wait(f"{READY} && {CURRENT} === arguments[0]", first)
+    assert browser.execute_script("return document.getElementById('note').value") == "half a thought"
 
 
 def test_a_pool_is_judged_without_scripts(browser, find, topic, until):
@@ -359,6 +370,27 @@ def test_a_table_is_shown_as_it_is_understood_and_then_imported(show, browser, f
     find("[data-preview]").click()
     wait("document.querySelector('[data-understood] .primary')")
     assert "2 new topics, 0 judgments (one query a line):" in find("[data-understood]").text
+
+
+def test_workbooks_and_records_with_notes_are_imported(show, find, wait, tmp_path):
+    rows = [["Query", "Document", "Rating"], ["salt loss", "med-004", "1"], ["salt loss", "nowhere", "2"]]
+    (tmp_path / "mine.xlsx").write_bytes(files.xlsx({"S": rows}))
+    record = ["TY  - JOUR", "AN  - med-010", "N1  - query: skin lymphoma", "N1  - grade: 2", "ER  - ", ""]
+    (tmp_path / "mine.ris").write_text("\n".join(record))
+    for name, understood, added in (
+        ("mine.xlsx", "salt loss (1 judgment)", "1 topic, 1 judgment added; 1 line not understood."),
+        ("mine.ris", "skin lymphoma (1 judgment)", "1 topic, 1 judgment added."),
+    ):
+        show("/judge")
+        find("#import-set").clear()
+        find("#import-set").send_keys("of colleagues")
+        find("#import-file").send_keys(str(tmp_path / name))
+        find("[data-preview]").click()
+        wait("document.querySelector('[data-understood] .primary')")
+        assert understood in find("[data-understood]").text
+        find("[data-understood] .primary").click()
+        wait("document.querySelector('[data-understood] .notice')")
+        assert find("[data-understood] .notice").text == added
 
 
 def test_a_model_is_trained_on_the_collection_used_and_measured(show, browser, find, wait, collection):

@@ -13,27 +13,31 @@ import numpy as np
 
 from searchlab.features.latent_semantics.word_vectors import WordEntries
 from searchlab.records import Document
-from searchlab.retrieval.document_reading import ArrayReading, DocumentReading, join_lists
+from searchlab.retrieval.document_reading import ArrayReading, DocumentReading, join_lists, join_rows
 from searchlab.retrieval.engine import SearchEngine
 from searchlab.scorers.execution.collection_statistics import CollectionNumber
 from searchlab.scorers.execution.index_reader import IndexReader
-from searchlab.scorers.execution.mixture_components import MixtureComponents, WordInContext
 from searchlab.types import Array
 
 if TYPE_CHECKING:
-    from searchlab.features.query_context import Space, TopicSpace
+    from searchlab.features.query_context import Space
 
 
 @dataclass(frozen=True)
-class VectorReading(ArrayReading):
-    """The vectors of documents in a semantic space."""
+class VectorReading(DocumentReading[list[Array]]):
+    """The vectors of documents in semantic spaces of these dimensions."""
 
     space: Space
-    dims: int
+    dims: tuple[int, ...]
 
-    def read(self, engine: SearchEngine, shards: Array, docs: Array) -> Array:
-        """A row for each document."""
-        return self.space.vectors(engine.snapshot.shard_numbers[shards], docs, self.dims)
+    def read(self, engine: SearchEngine, shards: Array, docs: Array) -> list[Array]:
+        """For each space, a row for each document."""
+        numbers = engine.snapshot.shard_numbers[shards]
+        return [self.space.vectors(numbers, docs, dims) for dims in self.dims]
+
+    def join(self, parts: Sequence[tuple[Array, list[Array]]], n_docs: int) -> list[Array]:
+        """Those of all groups."""
+        return [join_rows([(rows, part[number]) for rows, part in parts], n_docs) for number in range(len(self.dims))]
 
 
 @dataclass(frozen=True)
@@ -51,28 +55,6 @@ class WordReading(DocumentReading[list[WordEntries]]):
         return [
             each._replace(rows=rows[each.rows].astype(each.rows.dtype)) for rows, entries in parts for each in entries
         ]
-
-
-@dataclass(frozen=True)
-class TopicReading(ArrayReading):
-    """P(T|D) of documents by a topic model."""
-
-    model: TopicSpace
-
-    def read(self, engine: SearchEngine, shards: Array, docs: Array) -> Array:
-        """A row for each document."""
-        return self.model.topics_given_document(engine.snapshot.shard_numbers[shards], docs)
-
-
-@dataclass(frozen=True)
-class ProbabilityReading(ArrayReading):
-    """The probabilities that the document's components of mixtures give words."""
-
-    words: tuple[WordInContext, ...]
-
-    def read(self, engine: SearchEngine, shards: Array, docs: Array) -> Array:
-        """Documents × words × `SPARSE_COMPONENTS`."""
-        return engine.reader.shared(MixtureComponents).document_probabilities(self.words, shards, docs)
 
 
 @dataclass(frozen=True)
