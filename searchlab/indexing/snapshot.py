@@ -26,6 +26,7 @@ from searchlab.types import Array
 
 if TYPE_CHECKING:
     from searchlab.analysis.mixed_analyzer import MixedAnalyzer
+    from searchlab.corpus.trec.packed_docnos import PackedDocnos
 
 MAX_CACHED_TERMS = 1 << 16
 # Docnos of fewer documents are read without compiled code, which a single query would have to load.
@@ -373,10 +374,9 @@ class Snapshot:
         """The docnos of documents, given by shard index and number; many are gathered by compiled code if it may."""
         with self.report_damage():
             if compiled and len(docs) >= MIN_COMPILED_DOCNOS:
-                with suppress(UnicodeDecodeError):
-                    lines = self.docno_lines(shards, docs).decode().split("\n")
-                    if len(lines) == len(docs) + 1:  # or else one is damaged
-                        return lines[:-1]
+                packed = self.packed_docnos(shards, docs)
+                if packed is not None:
+                    return packed.strings()
             names = np.empty(len(docs), object)
             for shard_index, shard in enumerate(self.shards):
                 rows = np.flatnonzero(shards == shard_index)
@@ -384,12 +384,18 @@ class Snapshot:
         docnos: list[str] = names.tolist()
         return docnos
 
-    def docno_lines(self, shards: Array, docs: Array) -> bytes:
-        """The docnos of documents, given by shard index and number, as lines; by compiled code."""
+    def packed_docnos(self, shards: Array, docs: Array) -> PackedDocnos | None:
+        """The docnos of documents, given by shard index and number, by compiled code; None if one is damaged."""
+        from searchlab.corpus.trec.packed_docnos import PackedDocnos
         from searchlab.indexing.docno_kernels import docno_lines
 
         with self.report_damage():
-            return docno_lines([shard.columns.docnos for shard in self.shards], shards, docs)
+            lines = docno_lines([shard.columns.docnos for shard in self.shards], shards, docs)
+        packed = PackedDocnos.of_lines(lines)
+        with suppress(UnicodeDecodeError):
+            lines.tobytes().decode()
+            return packed if len(packed) == len(docs) else None
+        return None
 
     def locate(self, docno: str) -> tuple[int, int]:
         """The shard index of a document and its number in the shard."""

@@ -51,6 +51,7 @@ from searchlab.types import Array, Progress, no_progress
 
 if TYPE_CHECKING:
     from searchlab.cluster.cluster import Cluster
+    from searchlab.corpus.trec.packed_docnos import PackedDocnos
     from searchlab.retrieval.document_reading import DocumentReading
     from searchlab.retrieval.expansion import RM3
     from searchlab.retrieval.pipeline import Pipeline
@@ -70,7 +71,7 @@ class BestDocuments(NamedTuple):
     shards: Array
     docs: Array
     scores: Array
-    docnos: list[str] | None = None
+    docnos: PackedDocnos | list[str] | None = None
     n_matches: int | None = None
 
 
@@ -219,7 +220,7 @@ class SearchEngine:
             count = partial(self.count_matches, *request) if n_matches is None else partial(int, n_matches)
             matches = Matches(count, partial(self.mark_matches, *request), search_fields)
         if parsed is not query:
-            warn_of_remarks(parsed)
+            warn_of_remarks(parsed.text, parsed.remarks)
         columns = best.shards, best.docs, best.scores
         return Hits(
             self.snapshot, parsed, *columns, seconds, docnos=best.docnos, compiled=self.compiled, matches=matches

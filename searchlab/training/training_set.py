@@ -22,7 +22,7 @@ from searchlab.features.feature_table import FeatureTable
 from searchlab.features.prerequisites import build_prerequisites
 from searchlab.rankers.first_stage import FirstStage
 from searchlab.records import Judgments, Ranking, Topic
-from searchlab.retrieval.composition.cluster_batch import split_evenly
+from searchlab.retrieval.composition.cluster_batch import divide_topics
 from searchlab.retrieval.composition.topic_batch import search_numbered
 from searchlab.retrieval.distributed.distributed_engine import divide_shards_of
 from searchlab.retrieval.distributed.shard_division import TOPICS
@@ -144,7 +144,7 @@ def _search_on_cluster(
     """The candidates of topics, which are divided among the workers."""
     with cluster:
         cluster.check_sources([engine.snapshot.folder])
-        parts = split_evenly(topics, len(cluster.workers))
+        parts = divide_topics(topics, len(cluster.workers))
         found = cluster.run(
             find_candidates,
             [(engine, part, first_stage) for part in parts],

@@ -66,15 +66,18 @@ class DistributedEngine(SearchEngine):
     """An engine that shares an open index with another one, and asks the workers of a connected cluster to search.
 
     `seconds` is the time in which workers must answer a request: if the answer of any shard is missing then, it is a
-    ClusterTimeout.
+    ClusterTimeout. `n_searches` are made at the same time.
     """
 
     is_distributed = True
     topics_at_a_time = TOPICS_AT_A_TIME
 
-    def __init__(self, engine: SearchEngine, cluster: Cluster, seconds: float | None = None) -> None:
+    def __init__(
+        self, engine: SearchEngine, cluster: Cluster, seconds: float | None = None, n_searches: int = 1
+    ) -> None:
         vars(self).update(vars(engine))
-        self._batches = RequestBatches(cluster, engine, seconds)
+        # Half of the searches are asked of workers while the client is at the other half.
+        self._batches = RequestBatches(cluster, engine, seconds, max(n_searches // 2, 1))
         self.reader = IndexReader(self.snapshot)
         self.reader.statistics = GatheredStatistics(self.reader, self._batches)
         self.reader.term_stats = self.reader.statistics.term_stats
@@ -215,7 +218,7 @@ def divide_shards_of(engine: SearchEngine, cluster: Cluster | str | None, divide
         if choose_division(divide, connected, engine.snapshot) != SHARDS:
             yield engine
             return
-        distributed = DistributedEngine(engine, connected)
+        distributed = DistributedEngine(engine, connected, n_searches=TOPICS_AT_A_TIME)
         try:
             yield distributed
         finally:

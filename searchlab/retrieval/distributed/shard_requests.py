@@ -15,7 +15,8 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from searchlab.errors import SearchlabError
+from searchlab.corpus.trec.packed_docnos import PackedDocnos
+from searchlab.errors import REBUILD, IndexCorrupt, SearchlabError
 from searchlab.indexing.snapshot import TermCounts
 from searchlab.retrieval.document_reading import DocumentReading
 from searchlab.retrieval.engine import BestDocuments, SearchEngine
@@ -63,12 +64,12 @@ def _part_of(engine: SearchEngine, shards: tuple[int, ...]) -> SearchEngine:
 
 
 class PackedRanking(NamedTuple):
-    """Documents, best first: the numbers of their shards, their numbers there, scores, and docnos, one a line."""
+    """Documents, best first: the numbers of their shards, their numbers there, scores and docnos."""
 
     shards: Array
     docs: Array
     scores: Array
-    docnos: bytes
+    docnos: PackedDocnos
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,19 +102,21 @@ class BestRequest(QueryRequest):
         """The best documents of some shards."""
         self.learn(engine)
         best = engine.find_best(self.query, self.limit, self.scorer, self.stream, self.filters)
-        docnos = engine.snapshot.docnos_of(best.shards, best.docs)
+        docnos = engine.snapshot.packed_docnos(best.shards, best.docs)
+        if docnos is None:
+            raise IndexCorrupt(f"{engine.snapshot.folder}: a docno is damaged; {REBUILD}")
         return PackedRanking(
             engine.snapshot.shard_numbers[best.shards].astype(np.int32),
             best.docs.astype(np.uint32),
             best.scores,
-            "\n".join(docnos).encode(),
+            docnos,
         )
 
 
 def merge_best(answers: Sequence[PackedRanking], limit: int) -> BestDocuments:
     """The best documents of all shards: by score, and by docno, descending in byte order, where scores are equal."""
     scores = np.concatenate([answer.scores for answer in answers])
-    docnos = [docno for answer in answers if len(answer.docs) for docno in answer.docnos.split(b"\n")]
+    docnos = PackedDocnos.concatenate([answer.docnos for answer in answers])
     order = np.argsort(-scores, kind="stable")
     ranked = scores[order]
     if limit < len(order):
@@ -125,14 +128,13 @@ def merge_best(answers: Sequence[PackedRanking], limit: int) -> BestDocuments:
         tied[1:] |= equal
         tied[:-1] |= equal
         rows = order[tied]
-        names = np.array([docnos[row] for row in rows.tolist()])
-        order[tied] = rows[np.lexsort((names, scores[rows]))[::-1]]
+        order[tied] = rows[np.lexsort((np.array(docnos[rows].strings()), scores[rows]))[::-1]]
     order = order[:limit]
     return BestDocuments(
         np.concatenate([answer.shards for answer in answers])[order].astype(np.int64),
         np.concatenate([answer.docs for answer in answers])[order].astype(np.int64),
         scores[order],
-        b"\n".join([docnos[row] for row in order.tolist()]).decode().split("\n") if len(order) else [],
+        docnos[order],
     )
 
 
