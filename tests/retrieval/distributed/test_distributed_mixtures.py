@@ -2,6 +2,7 @@
 
 import pickle
 import random
+from typing import Any
 
 import numpy as np
 import pytest
@@ -70,10 +71,11 @@ class SeparateProcesses:
         for call, worker in zip(calls, workers, strict=True):
             engine, *arguments = pickle.loads(pickle.dumps(call))
             if worker not in self._seen:
-                self._seen[worker] = searchlab.open(engine.snapshot.folder)
+                apart: Any = searchlab.open(engine.snapshot.folder)
                 # Nothing is counted over shards that are not the worker's.
-                self._seen[worker].reader.statistics._reader = None
-                self._seen[worker].snapshot.count_term = None
+                apart.reader.statistics._reader = None
+                apart.snapshot.count_term = None
+                self._seen[worker] = apart
             sent = [(self._seen[worker], *arguments)]
             answers += self._cluster.run(function, sent, workers=[worker], seconds=seconds)
         return answers
