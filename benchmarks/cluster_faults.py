@@ -1,4 +1,6 @@
-"""Workers of a local cluster are killed (SIGKILL) at random times, while it indexes, merges, runs topics and trains.
+"""Workers of a local cluster are killed (SIGKILL) at random times, whatever it is at.
+
+That is: indexing, merging, running topics by topics and by shards, features, training, and a semantic space.
 
     python benchmarks/cluster_faults.py [--kills 100] [--documents 3000] [--seed 1] [--seconds 0.8]
 
@@ -28,10 +30,13 @@ from pathlib import Path
 import psutil
 
 import searchlab
+from searchlab.features.latent_semantics.semantic_space import build_space
+from searchlab.indexing.blockwise import document_blocks
 from searchlab.indexing.parts import cluster_build
 from searchlab.training.recipe import Recipe
 
 N_TOPICS = 40
+SPACE_DIMS = 200
 SWEEP_SECONDS = 20.0
 
 
@@ -143,6 +148,11 @@ def make_operations(home: Path, n_documents: int, seed: int) -> dict[str, Callab
         searchlab.index(home / "docs.jsonl", home / "index", jobs=1, cluster=cluster)
         return describe_index(home / "index")
 
+    def run_shards(cluster: searchlab.Cluster | None) -> object:
+        with searchlab.open(home / "index") as engine:
+            pipeline = engine.retriever("bm25") >> searchlab.RM3()
+            return run_text(pipeline.run(topics, 200, cluster=cluster, divide="shards"))
+
     def merge(cluster: searchlab.Cluster | None) -> object:
         searchlab.merge(home / "index", cluster=cluster)
         return describe_index(home / "index")
@@ -151,6 +161,17 @@ def make_operations(home: Path, n_documents: int, seed: int) -> dict[str, Callab
         with searchlab.open(base) as engine:
             return run_text((engine.retriever("bm25") >> searchlab.RM3()).run(topics, 200, cluster=cluster))
 
+    def features(cluster: searchlab.Cluster | None) -> object:
+        with searchlab.open(base) as engine:
+            table = searchlab.extract(engine, topics, engine.retriever("bm25") % 20, "letor45", cluster=cluster)
+            return table.docnos.tolist(), table.values.tobytes()
+
+    def semantic(cluster: searchlab.Cluster | None) -> object:
+        build_space(home / "index", dims=SPACE_DIMS, cluster=cluster)
+        with searchlab.open(home / "index") as engine:
+            table = searchlab.extract(engine, topics, engine.retriever("bm25") % 20, "semantic")
+        return table.docnos.tolist(), table.values.tobytes()
+
     def train(cluster: searchlab.Cluster | None) -> object:
         recipe = Recipe.for_search("rsvm", n_folds=4, n_parts=2, n_repeats=1)
         with searchlab.open(base) as engine:
@@ -158,12 +179,21 @@ def make_operations(home: Path, n_documents: int, seed: int) -> dict[str, Callab
         bundle.save(home / "model.json")
         return (home / "model.json").read_text()
 
-    return {"index": index, "merge": merge, "run": run, "train": train}
+    return {
+        "index": index,
+        "run by shards": run_shards,
+        "merge": merge,
+        "run": run,
+        "features": features,
+        "semantic": semantic,
+        "train": train,
+    }
 
 
 def kill_workers(home: Path, n_kills: int, n_documents: int, seed: int, seconds: float) -> tuple[int, Counter[str]]:
     """Repeat each operation until its share of the kills is done; returns the number of kills, and of results."""
     cluster_build.MIN_PART_BYTES = 20_000
+    document_blocks.BLOCK_WORDS = 10_000
     operations = make_operations(home, n_documents, seed)
     expected = {name: operation(None) for name, operation in operations.items()}
     results: Counter[str] = Counter()

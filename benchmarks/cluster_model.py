@@ -112,6 +112,21 @@ def compare(model: CostModel, points: Sequence[Point], largest: Point) -> bool:
     return all(abs(error) <= MAX_ERROR for error in errors)
 
 
+def compare_gathering(model: CostModel, gathers: Mapping[int, Mapping[str, float]]) -> bool:
+    """Print scatter and gather; whether the model's p50 is close for the most workers, which it was not fitted to."""
+    rows, error = [], 0.0
+    for number, times in sorted(gathers.items()):
+        cells = []
+        for name in ("p99", "p50"):
+            expected = model.gather_seconds(name, number)
+            error = expected / times[name] - 1
+            cells.insert(0, f"{times[name] * 1000:.3g} / {expected * 1000:.3g} ({error:+.0%})")
+        rows.append([str(number), *cells])
+    print("\nScatter and gather, measured / by the model; the last line was not fitted.\n")
+    print(table(["workers", "p50 ms", "p99 ms"], rows))
+    return abs(error) <= MAX_ERROR
+
+
 def describe(model: CostModel) -> str:
     """The constants in a few lines."""
     build, gather = model.build, model.gather["p50"]

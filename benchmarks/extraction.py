@@ -141,7 +141,7 @@ def compare_with_whoosh(
 
 def check(engine: searchlab.SearchEngine, words: list[str], chosen: DocumentList, tfs: np.ndarray) -> None:
     """Whether Whoosh counts as we do."""
-    counts = collect_counts(engine.snapshot, Counter(words), chosen.shards, chosen.docs, FIELDS)
+    counts = collect_counts(engine, Counter(words), chosen.shards, chosen.docs, FIELDS)
     for field, theirs in zip(FIELDS, tfs, strict=True):
         if not np.array_equal(counts.streams[field].tf, theirs):
             sys.exit(f"query {' '.join(words)!r}: Whoosh counts otherwise in {field}")

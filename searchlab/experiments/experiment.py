@@ -50,13 +50,15 @@ def run_experiment(
     inputs: ExperimentInputs | None = None,
     n_jobs: int | None = None,
     cluster: Cluster | str | None = None,
+    divide: str = "auto",
     fresh: bool = False,
     progress: Progress = no_progress,
 ) -> FinishedExperiment:
     """Run a plan unless its results exist; earlier intermediate results are reused, but not with `fresh`.
 
     The `inputs` are by default those that the plan names.
-    Rankers are trained by `n_jobs` processes, or with topics, features and folds as tasks of a `cluster`.
+    Rankers are trained by `n_jobs` processes, or with topics, features and folds as tasks of a `cluster`,
+    where topics or shards are divided, as `divide` says (see `BasePipeline.run`).
     """
     began = time.perf_counter()
     started = datetime.now(UTC)
@@ -72,7 +74,7 @@ def run_experiment(
     # A fresh run stores its entries under other names; those of earlier runs are removed at its end.
     cache = Cache(folder / FOLDER, salt=os.urandom(4).hex() if fresh else "")
     with nullcontext() if cluster is None else as_cluster(cluster) as connected:
-        outcomes = run_systems(plan, inputs, cache, n_jobs=n_jobs, cluster=connected, progress=progress)
+        outcomes = run_systems(plan, inputs, cache, n_jobs=n_jobs, cluster=connected, divide=divide, progress=progress)
     results = ExperimentResults(plan, inputs, tuple(outcomes))
     progress("writing", 0, 1)
     from searchlab.experiments.report_builder import build_report, lead

@@ -74,17 +74,18 @@ def run_systems(
     *,
     n_jobs: int | None = None,
     cluster: Cluster | None = None,
+    divide: str = "auto",
     progress: Progress = no_progress,
 ) -> list[SystemResult]:
     """The result of each system, in the order of the plan."""
     plan = replace(plan, systems=tuple(system.for_topics(inputs.topics) for system in plan.systems))
     results = {
-        system.name: _run_scorer(plan, inputs, cache, system, cluster, progress)
+        system.name: _run_scorer(plan, inputs, cache, system, cluster, divide, progress)
         for system in plan.systems
         if not system.learns
     }
     if plan.rankers:
-        data = load_training_set(plan, inputs, cache, progress, cluster)
+        data = load_training_set(plan, inputs, cache, progress, cluster, divide)
         results |= _run_rankers(plan, inputs, cache, data, n_jobs, cluster, progress)
     return [results[system.name] for system in plan.systems]
 
@@ -118,7 +119,12 @@ def _plain(values: Any) -> tuple[Any, ...]:
 
 
 def load_training_set(
-    plan: ExperimentPlan, inputs: ExperimentInputs, cache: Cache, progress: Progress, cluster: Cluster | None = None
+    plan: ExperimentPlan,
+    inputs: ExperimentInputs,
+    cache: Cache,
+    progress: Progress,
+    cluster: Cluster | None = None,
+    divide: str = "auto",
 ) -> TrainingSet:
     """Candidates with the features of all rankers, and the rankings of the first search; cached."""
     features = combine_features(plan.rankers)
@@ -130,7 +136,7 @@ def load_training_set(
     fits = table is not None and table.names == features.names and {*table.qids.tolist()} <= {*inputs.qids}
     if table is None or first is None or not fits:
         data = prepare_training(
-            inputs.engine, inputs.topics, inputs.qrels, features, plan.first_stage, progress, cluster
+            inputs.engine, inputs.topics, inputs.qrels, features, plan.first_stage, progress, cluster, divide
         )
         store_table(cache, key, data.table)
         store_run(cache, key, next(iter(data.baselines.values())), {})
@@ -150,6 +156,7 @@ def _run_scorer(
     cache: Cache,
     system: SystemPlan,
     cluster: Cluster | None,
+    divide: str,
     progress: Progress,
 ) -> SystemResult:
     points = system.points()
@@ -165,7 +172,7 @@ def _run_scorer(
             began = time.perf_counter()
             pipeline = Pipeline(inputs.engine, make_scorer(system.scorer, point), expansion=system.expansion)
             cached = (
-                list(pipeline.run(inputs.topics, k=DEPTH, cluster=cluster)),
+                list(pipeline.run(inputs.topics, k=DEPTH, cluster=cluster, divide=divide)),
                 {"seconds": time.perf_counter() - began},
             )
             store_run(cache, key, *cached)

@@ -107,11 +107,13 @@ def tune(
     n_folds: int = 5,
     seed: int = 0,
     cluster: Cluster | str | None = None,
+    divide: str = "auto",
     progress: Progress = no_progress,
 ) -> Tuning:
     """Try all points of a grid; `settings` are the same in all of them, and in the defaults.
 
-    With a `cluster`, or its address, the topics of each point are divided among its workers.
+    With a `cluster`, or its address, its workers search for the topics of each point, as `divide` says (see
+    `BasePipeline.run`).
     """
     check_comparable(measure)
     make_dialect(dialect)
@@ -133,7 +135,7 @@ def tune(
 
     def evaluate(number: int, each: Scorer) -> Floats:
         progress("searching", number, len(scorers) + 1)
-        rankings = Pipeline(engine, each).run(useful, k=DEPTH, cluster=connected)
+        rankings = Pipeline(engine, each).run(useful, k=DEPTH, cluster=connected, divide=divide)
         return evaluate_run(
             judged, rankings, measure, dialect=dialect, complete=True, name=scorer, warn=False
         ).values_of(measure)

@@ -18,7 +18,8 @@ from searchlab.corpus.values.conversion import make_grades, make_rankings, make_
 from searchlab.errors import SettingError
 from searchlab.indexing.snapshot import Snapshot
 from searchlab.records import Topic
-from searchlab.retrieval.composition.base_pipeline import BasePipeline
+from searchlab.retrieval.composition.base_pipeline import BasePipeline, PipelineHits
+from searchlab.retrieval.composition.topic_batch import search_numbered
 from searchlab.retrieval.document_list import NO_DOCUMENTS, DocumentList
 from searchlab.retrieval.engine import SearchEngine
 from searchlab.retrieval.pipeline import PipelineSearch
@@ -95,7 +96,13 @@ def ranked(engine: SearchEngine, rankings: Any, *, k: int | None = None) -> Cand
 
 def searched(pipeline: BasePipeline, topics: Any, *, k: int | None = 100) -> Candidates:
     """The k best documents of a pipeline for topics (see `make_topics`), best first; all that it finds if k is None."""
-    hits = {topic.qid: pipeline.search(topic.text, k=k) for topic in make_topics(topics)}
+    listed, engine = make_topics(topics), pipeline.engine
+
+    def search(number: int) -> PipelineHits:
+        return pipeline.search(listed[number].text, k=k)
+
+    found = search_numbered(search, len(listed), jobs=engine.topics_at_a_time, stop=engine.interrupt)
+    hits = {topic.qid: each for topic, each in zip(listed, found, strict=True)}
     return Candidates(
         {qid: DocumentList.of(each) for qid, each in hits.items()},
         searches={qid: each.search.retrieval for qid, each in hits.items()},

@@ -25,7 +25,7 @@ from searchlab.types import Array
 
 if TYPE_CHECKING:
     from searchlab.features.query_context import QueryContext
-    from searchlab.indexing.snapshot import Snapshot
+    from searchlab.retrieval.engine import SearchEngine
 
 
 @dataclass(frozen=True)
@@ -46,12 +46,12 @@ class Feature:
     needs: str = ""
     measure: Callable[[QueryContext], Array] | None = None
     version: str = ""
-    check_index: Callable[[Snapshot], object] | None = None
+    check_index: Callable[[SearchEngine], object] | None = None
 
-    def check(self, snapshot: Snapshot) -> None:
+    def check(self, engine: SearchEngine) -> None:
         """Raise SettingError if an index does not have what the feature needs."""
         if self.check_index is not None:
-            self.check_index(snapshot)
+            self.check_index(engine)
 
 
 def measured_feature(

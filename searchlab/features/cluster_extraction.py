@@ -9,7 +9,7 @@ from searchlab.features.catalogue import Feature
 from searchlab.features.extraction import CandidateTopic, extract_topics
 from searchlab.features.feature_sets import make_feature_set
 from searchlab.features.user_defined.external_features import ExternalFeature
-from searchlab.retrieval.composition.cluster_batch import split_evenly
+from searchlab.retrieval.composition.cluster_batch import divide_topics
 from searchlab.retrieval.engine import SearchEngine
 from searchlab.types import Array, Progress
 
@@ -28,7 +28,7 @@ def extract_on_cluster(
     sent = [feature if isinstance(feature, ExternalFeature) else feature.name for feature in features]
     with cluster:
         cluster.check_sources([engine.snapshot.folder])
-        parts = split_evenly(topics, len(cluster.workers))
+        parts = divide_topics(topics, len(cluster.workers))
         progress("extracting", 0, len(topics))
         blocks = cluster.run(
             extract_part,

@@ -7,17 +7,21 @@ Meta files of LETOR, in which its authors published what their features were com
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from searchlab.indexing.snapshot import Snapshot
-from searchlab.indexing.storage.columns import STREAMS
+from searchlab.indexing.storage.columns import STREAMS, ShardColumns
 from searchlab.indexing.storage.streams import Stream
 from searchlab.records import TermStats
+from searchlab.retrieval.document_reading import DocumentReading, join_rows
 from searchlab.types import Array
+
+if TYPE_CHECKING:
+    from searchlab.retrieval.engine import SearchEngine
 
 # Texts of fewer tokens, times the terms that are counted, are read; in longer ones the postings are searched instead.
 MAX_READ_TOKENS = 32
@@ -200,48 +204,48 @@ def bare_counts(words: Sequence[str], streams: Mapping[str, tuple[Array, Array, 
 
 
 def collect_counts(
-    snapshot: Snapshot, query: Mapping[str, float], shards: Array, docs: Array, streams: Iterable[str] = STREAMS
+    engine: SearchEngine, query: Mapping[str, float], shards: Array, docs: Array, streams: Iterable[str] = STREAMS
 ) -> Counts:
     """Counts from an index, of the terms of a query with their counts there, in documents given by shard and number."""
-    return CandidateCounts(snapshot, shards, docs).collect(query, streams)
+    return CandidateCounts(engine, shards, docs).collect(query, streams)
 
 
 class CandidateCounts:
     """Counts of any terms in the same documents, given by shard and number; each term is looked up once.
 
-    If it may be done by compiled code, the tokens of short documents are counted: one pass for all terms.
+    `read` gives what a reading gives of the documents, if it may be there already.
     """
 
-    def __init__(self, snapshot: Snapshot, shards: Array, docs: Array, *, compiled: bool = False) -> None:
-        self._snapshot = snapshot
-        self._compiled = compiled
-        self._docs = docs
-        rows_of_shards = [np.flatnonzero(shards == shard_index) for shard_index in range(len(snapshot.shards))]
-        # Lookups in ascending order are faster: neighbours are near each other in the postings.
-        self._rows_of_shards = [rows[np.argsort(docs[rows])] for rows in rows_of_shards]
-        self._found: dict[tuple[str, str], Array] = {}
+    def __init__(
+        self, engine: SearchEngine, shards: Array, docs: Array, read: Callable[[CountReading], Array] | None = None
+    ) -> None:
+        self._engine = engine
+        self._n_docs = len(docs)
+        self._read = read or partial(engine.read_documents, shards=shards, docs=docs)
+        # By stream and term, and by stream and column.
+        self._frequencies: dict[tuple[str, str], Array] = {}
         self._numbers: dict[tuple[str, str], Array] = {}
 
     def collect(self, query: Mapping[str, float], streams: Iterable[str] = STREAMS) -> Counts:
         """The counts of the terms of a query, given with their counts there."""
         terms, repeats = tuple(query), np.array(list(query.values()), float)
-        wanted = frozenset(streams)
-        frequencies: dict[str, Array] = {}
-        # "both" is title and body together, so that body is the difference of the other two.
-        for name in [name for name in ("both", "title", "body") if name in wanted]:
-            if name == "body" and wanted.issuperset(STREAMS):
-                frequencies[name] = frequencies["both"] - frequencies["title"]
-            else:
-                frequencies[name] = self._frequencies(terms, name)
+        wanted = [name for name in ("both", "title", "body") if name in frozenset(streams)]
+        self.learn(self.missing([(name, term) for name in looked_up(wanted) for term in terms], wanted))
+        frequencies = {
+            name: np.stack([self._frequencies[name, term] for term in terms]) if terms else np.zeros((0, self._n_docs))
+            for name in looked_up(wanted)
+        }
+        if len(frequencies) < len(wanted):
+            frequencies["body"] = frequencies["both"] - frequencies["title"]
         return Counts(
             terms,
-            len(self._docs),
+            self._n_docs,
             {
                 name: StreamCounts(
                     tf,
-                    self._document_numbers(name, "lengths"),
-                    self._document_numbers(name, "uniques"),
-                    tuple(self._snapshot.term_stats(name, term) for term in terms),
+                    self._numbers[name, "lengths"],
+                    self._numbers[name, "uniques"],
+                    tuple(self._engine.snapshot.term_stats(name, term) for term in terms),
                     repeats,
                     len(terms),
                     float(repeats.sum()),
@@ -250,60 +254,74 @@ class CandidateCounts:
             },
         )
 
-    def _frequencies(self, terms: Sequence[str], name: str) -> Array:
-        """The count of each term in each document."""
-        new = [term for term in terms if (name, term) not in self._found]
-        if new:
-            self._found |= {(name, term): tf for term, tf in zip(new, self._look_up(new, name), strict=True)}
-        return np.stack([self._found[name, term] for term in terms]) if terms else np.zeros((0, len(self._docs)))
+    def missing(self, terms: Iterable[tuple[str, str]], streams: Iterable[str]) -> CountReading:
+        """What is not known yet of the counts of terms, given by stream and term, and of the lengths in streams."""
+        columns = ((name, column) for name in streams for column in ("lengths", "uniques"))
+        return CountReading(
+            tuple(dict.fromkeys(each for each in terms if each not in self._frequencies)),
+            tuple(each for each in columns if each not in self._numbers),
+        )
 
-    def _look_up(self, terms: Sequence[str], name: str) -> Array:
-        """The same from the index; a term's postings are searched for all documents of a shard at once."""
-        if self._compiled and (tf := self._read_texts(terms, name)) is not None:
-            return tf
-        tf = np.zeros((len(terms), len(self._docs)))
-        for shard_index, (shard, rows) in enumerate(zip(self._snapshot.shards, self._rows_of_shards, strict=True)):
+    def learn(self, reading: CountReading) -> None:
+        """Read what is missing."""
+        if not reading.is_empty:
+            read = self._read(reading)
+            n_terms = len(reading.terms)
+            self._frequencies |= zip(reading.terms, read[:n_terms], strict=True)
+            self._numbers |= zip(reading.columns, read[n_terms:], strict=True)
+
+
+def looked_up(streams: Collection[str]) -> list[str]:
+    """The streams whose counts are looked up: "both" is title and body together, so that one of three need not be."""
+    return [name for name in streams if name != "body" or len(streams) < len(STREAMS)]
+
+
+@dataclass(frozen=True)
+class CountReading(DocumentReading[Array]):
+    """Counts of terms, given by stream and term, and numbers of documents, by stream and column: a row for each."""
+
+    terms: tuple[tuple[str, str], ...]
+    columns: tuple[tuple[str, str], ...]
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing to read."""
+        return not (self.terms or self.columns)
+
+    def read(self, engine: SearchEngine, shards: Array, docs: Array) -> Array:
+        """A column for each document; a term's postings are searched for all documents of a shard at once.
+
+        If it may be done by compiled code, the tokens of short documents are counted: one pass for all terms.
+        """
+        snapshot = engine.snapshot
+        read = np.zeros((len(self.terms) + len(self.columns), len(docs)))
+        of_terms, of_columns = read[: len(self.terms)], read[len(self.terms) :]
+        for shard_index, shard in enumerate(snapshot.shards):
+            rows = np.flatnonzero(shards == shard_index)
             if not len(rows):
                 continue
-            column = shard.columns.streams[name]
-            # searchsorted would convert the postings if the types differed.
-            wanted = self._docs[rows].astype(column.docs.dtype)
-            counts = np.zeros((len(terms), len(rows)))
-            for row, term in enumerate(terms):
-                number = self._snapshot.find_term(term)[shard_index]
-                if number >= 0:
-                    _look_up(column, number, wanted, counts[row])
-            tf[:, rows] = counts
-        return tf
+            # Lookups in ascending order are faster: neighbours are near each other in the postings.
+            rows = rows[np.argsort(docs[rows])]
+            streams = shard.columns.streams
+            numbers = [snapshot.find_term(term)[shard_index] for _, term in self.terms]
+            counts = np.zeros((len(self.terms), len(rows)))
+            for stream in dict.fromkeys(name for name, _ in self.terms):
+                of_stream = np.array(
+                    [n if name == stream else -1 for n, (name, _) in zip(numbers, self.terms, strict=True)]
+                )
+                if not (engine.compiled and _count_in_texts(shard.columns, stream, of_stream, docs[rows], counts)):
+                    # searchsorted would convert the postings if the types differed.
+                    wanted = docs[rows].astype(streams[stream].docs.dtype)
+                    for row in np.flatnonzero(of_stream >= 0).tolist():
+                        _look_up(streams[stream], numbers[row], wanted, counts[row])
+            of_terms[:, rows] = counts
+            for row, (name, column) in enumerate(self.columns):
+                of_columns[row, rows] = getattr(streams[name], column)[docs[rows]]
+        return read
 
-    def _read_texts(self, terms: Sequence[str], name: str) -> Array | None:
-        """The same from the texts of the documents; None if they are so long that postings are found faster."""
-        texts = []
-        for shard, rows in zip(self._snapshot.shards, self._rows_of_shards, strict=True):
-            found = shard.columns.document_tokens(name).bounds(self._docs[rows])
-            texts.append({"title": found[:2], "body": found[1:]}.get(name, found[::2]))
-        n_tokens = sum(int((ends - starts).sum()) for starts, ends in texts)
-        if n_tokens > MAX_READ_TOKENS * len(terms) * len(self._docs):
-            return None
-        from searchlab.features.token_kernels import count_terms
-
-        tf = np.zeros((len(terms), len(self._docs)))
-        for shard_index, (rows, ranges) in enumerate(zip(self._rows_of_shards, texts, strict=True)):
-            if len(rows):
-                columns = self._snapshot.shards[shard_index].columns
-                tokens, n_terms = columns.tokens, len(columns.terms)
-                numbers = np.array([self._snapshot.find_term(term)[shard_index] for term in terms], np.int64)
-                if not count_terms(tokens.verify_within(*ranges), tokens.mask, *ranges, n_terms, rows, numbers, tf):
-                    raise IndexError("a token that is not the number of a term")
-        return tf
-
-    def _document_numbers(self, name: str, column: str) -> Array:
-        """A column of numbers of each document in a stream."""
-        if (name, column) not in self._numbers:
-            numbers = self._numbers[name, column] = np.zeros(len(self._docs))
-            for shard, rows in zip(self._snapshot.shards, self._rows_of_shards, strict=True):
-                numbers[rows] = getattr(shard.columns.streams[name], column)[self._docs[rows]]
-        return self._numbers[name, column]
+    def join(self, parts: Sequence[tuple[Array, Array]], n_docs: int) -> Array:
+        """The columns of all groups."""
+        return join_rows([(rows, part.T) for rows, part in parts], n_docs).T
 
 
 def _look_up(column: Stream, number: int, wanted: Array, counts: Array) -> None:
@@ -313,3 +331,23 @@ def _look_up(column: Stream, number: int, wanted: Array, counts: Array) -> None:
     if len(postings):
         at = postings.searchsorted(wanted)
         np.multiply(column.tfs[extent].take(at, mode="clip"), postings.take(at, mode="clip") == wanted, out=counts)
+
+
+def _count_in_texts(columns: ShardColumns, stream: str, numbers: Array, docs: Array, counts: Array) -> bool:
+    """Add the counts of terms in the texts of documents of a shard to the rows of `counts`; -1 is no term.
+
+    Returns whether that was done: postings are found faster if the texts are long.
+    """
+    found = columns.document_tokens(stream).bounds(docs)
+    starts, ends = {"title": found[:2], "body": found[1:]}.get(stream, found[::2])
+    n_terms = np.count_nonzero(numbers >= 0)
+    if int((ends - starts).sum()) > MAX_READ_TOKENS * n_terms * len(docs):
+        return False
+    from searchlab.features.token_kernels import count_terms
+
+    tokens = columns.tokens
+    rows = np.arange(len(docs))
+    memory = tokens.verify_within(starts, ends)
+    if not count_terms(memory, tokens.mask, starts, ends, len(columns.terms), rows, numbers, counts):
+        raise IndexError("a token that is not the number of a term")
+    return True

@@ -8,9 +8,9 @@ no semantic space or latent topics are opened. A search that found the candidate
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
-from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -22,24 +22,21 @@ from searchlab.corpus.values.conversion import make_grades, make_topics
 from searchlab.errors import DuplicateError, SettingError, unknown_name
 from searchlab.features.candidates import Candidates, make_candidates
 from searchlab.features.catalogue import Feature, compute_features
-from searchlab.features.counts import StreamCounts
+from searchlab.features.counts import looked_up
 from searchlab.features.feature_sets import FeatureSet, make_feature_set
 from searchlab.features.feature_table import FeatureTable
-from searchlab.features.formulas.measured_features import MIXTURE_FEATURES, NEIGHBOUR_FEATURES, SEMANTIC_DIMS
-from searchlab.features.formulas.stream_formula import score_stream
-from searchlab.features.latent_semantics.neighbours import DenseVectors, Vectors, neighbour_means
-from searchlab.features.proximity import measure_positions
+from searchlab.features.formulas.measured_features import NEIGHBOUR_FEATURES
+from searchlab.features.measuring.suppliers import READINGS, SUPPLIERS, open_model, open_space
 from searchlab.features.query_context import QueryContext, Space, TopicSpace
 from searchlab.features.user_defined.external_features import require_scores
 from searchlab.records import Topic
+from searchlab.retrieval.composition.base_pipeline import BasePipeline
+from searchlab.retrieval.composition.topic_batch import search_numbered
+from searchlab.retrieval.distributed.distributed_engine import divide_shards_of
 from searchlab.retrieval.document_list import DocumentList
+from searchlab.retrieval.document_reading import DocumentReading
 from searchlab.retrieval.engine import SearchEngine
-from searchlab.retrieval.expansion import MAX_TERMS, RM3
 from searchlab.retrieval.pipeline import PipelineSearch
-from searchlab.retrieval.results import Hits
-from searchlab.scorers.bm25 import BM25
-from searchlab.scorers.execution.mixture_components import MixtureComponents
-from searchlab.scorers.plsa import PLSA
 from searchlab.types import Array, Progress, no_progress
 
 NO_SEARCHES: Mapping[str, PipelineSearch] = {}
@@ -57,6 +54,7 @@ def extract(
     unjudged: str = "zero",
     strict: bool = False,
     cluster: Cluster | str | None = None,
+    divide: str = "auto",
     progress: Progress = no_progress,
     space: Space | None = None,
     topic_model: TopicSpace | None = None,
@@ -67,45 +65,56 @@ def extract(
     searches for the topics, a Run, judgments, a dict {qid: [docno]}, or `Candidates`.
     `features` is a set or its name, a TOML file, or several sets and features, as in "semantic,field.year". Grades come
     from `qrels`; candidates that have none are graded 0 or dropped, as `unjudged` says. `strict` refuses candidates
-    that the index does not hold, which are left out otherwise. With a `cluster`, or its address, the topics are divided
-    among its workers. The semantic space and the topic model are opened if they are needed and not given.
+    that the index does not hold, which are left out otherwise. With a `cluster`, or its address, its workers compute,
+    each for some of the topics, or each reads its shards' documents for all of them, as `divide` says (see
+    `BasePipeline.run`); the features are the same, to the last bit. The semantic space and the topic model are opened
+    if they are needed and not given.
     """
     wanted = make_feature_set(features).features
     topics, qrels = make_topics(topics), None if qrels is None else make_grades(qrels)
     if unjudged not in UNJUDGED:
         raise unknown_name("way with unjudged documents", unjudged, UNJUDGED)
-    candidates = make_candidates(engine, topics, candidates)
-    if strict and candidates.only(topics).n_missing:
-        raise SettingError(candidates.only(topics).describe_missing())
-    _check_topics(topics, candidates)
-    for feature in wanted:
-        feature.check(engine.snapshot)
-    found: list[CandidateTopic] = []
-    grades: list[float] = []
-    for topic in topics:
-        documents = candidates.of(topic.qid)
-        if qrels is not None:
-            graded = qrels.get(topic.qid, {})
-            if unjudged == "drop":
-                documents = documents.take([row for row, docno in enumerate(documents.docnos) if docno in graded])
-            grades += [graded.get(docno, 0) for docno in documents.docnos]
-        found.append(CandidateTopic(topic, documents))
-    if cluster is None:
-        blocks = extract_topics(engine, found, wanted, candidates.searches, space, topic_model, progress)
-    else:
-        from searchlab.features.cluster_extraction import extract_on_cluster
+    with (
+        nullcontext() if cluster is None else as_cluster(cluster) as connected,
+        divide_shards_of(engine, connected, divide) as divided,
+    ):
+        if divided is not engine and isinstance(candidates, BasePipeline):
+            candidates = candidates.over(divided)
+        candidates = make_candidates(divided, topics, candidates)
+        _check_candidates(divided, topics, candidates, wanted, strict=strict)
+        found = [CandidateTopic(topic, candidates.of(topic.qid)) for topic in topics]
+        if qrels is not None and unjudged == "drop":
+            found = [each.only(qrels.get(each.topic.qid, {})) for each in found]
+        if connected is None or divided.is_distributed:
+            blocks = extract_topics(divided, found, wanted, candidates.searches, space, topic_model, progress)
+        else:
+            from searchlab.features.cluster_extraction import extract_on_cluster
 
-        blocks = extract_on_cluster(as_cluster(cluster), engine, found, wanted, progress)
-    progress("extracting", len(topics), len(topics))
+            blocks = extract_on_cluster(connected, engine, found, wanted, progress)
+    grades = None
+    if qrels is not None:
+        judged = [(qrels.get(each.topic.qid, {}), each.documents.docnos) for each in found]
+        grades = [graded.get(docno, 0) for graded, docnos in judged for docno in docnos]
     table = FeatureTable(
         [feature.name for feature in wanted],
         [each.topic.qid for each in found for _ in each.documents.docnos],
         [docno for each in found for docno in each.documents.docnos],
         np.concatenate([np.zeros((0, len(wanted))), *blocks]),
-        None if qrels is None else grades,
+        grades,
     )
     require_scores(table)
     return table
+
+
+def _check_candidates(
+    engine: SearchEngine, topics: Sequence[Topic], candidates: Candidates, features: Sequence[Feature], *, strict: bool
+) -> None:
+    """Raise an error unless there are candidates, and the index has what the features need."""
+    if strict and candidates.only(topics).n_missing:
+        raise SettingError(candidates.only(topics).describe_missing())
+    _check_topics(topics, candidates)
+    for feature in features:
+        feature.check(engine)
 
 
 class CandidateTopic(NamedTuple):
@@ -113,6 +122,11 @@ class CandidateTopic(NamedTuple):
 
     topic: Topic
     documents: DocumentList
+
+    def only(self, docnos: Collection[str]) -> CandidateTopic:
+        """The topic with those of its documents that are named."""
+        rows = [row for row, docno in enumerate(self.documents.docnos) if docno in docnos]
+        return CandidateTopic(self.topic, self.documents.take(rows))
 
 
 def extract_topics(
@@ -126,22 +140,29 @@ def extract_topics(
 ) -> list[Array]:
     """The features of each topic's candidates, perhaps none; what the features need is opened, if it is not given."""
     if space is None and any(feature.needs == "semantic" for feature in features):
-        space = _open_space(engine)
+        space = open_space(engine)
     if topic_model is None and any(feature.needs == "topics" for feature in features):
-        topic_model = _open_topic_model(engine)
-    blocks = []
-    for number, (topic, documents) in enumerate(topics):
-        progress("extracting", number, len(topics))
+        topic_model = open_model(engine)
+
+    def extract_topic(number: int) -> Array:
+        topic, documents = topics[number]
         if not len(documents):
-            blocks.append(np.zeros((0, len(features))))
-            continue
+            return np.zeros((0, len(features)))
         search = searches.get(topic.qid)
         query = QueryContext(engine, topic.text, documents, space, topic_model, search, topic.qid)
-        blocks.append(extract_query(query, features))
-    return blocks
+        return extract_query(query, features)
+
+    return search_numbered(
+        extract_topic,
+        len(topics),
+        jobs=engine.topics_at_a_time,
+        progress=progress,
+        stop=engine.interrupt,
+        stage="extracting",
+    )
 
 
-def _check_topics(topics: list[Topic], candidates: Candidates) -> None:
+def _check_topics(topics: Sequence[Topic], candidates: Candidates) -> None:
     for qid, number in Counter(topic.qid for topic in topics).items():
         if number > 1:
             location = next(topic.location for topic in reversed(topics) if topic.qid == qid)
@@ -154,204 +175,42 @@ def _check_topics(topics: list[Topic], candidates: Candidates) -> None:
         )
 
 
-def _open_space(engine: SearchEngine) -> Space:
-    from searchlab.features.latent_semantics.semantic_space import SemanticSpace
-
-    return SemanticSpace.open(engine.snapshot)
-
-
-def _open_topic_model(engine: SearchEngine) -> TopicSpace:
-    from searchlab.topic_models.topic_model_store import open_topic_model
-
-    return open_topic_model(engine.snapshot)
-
-
 def extract_query(query: QueryContext, features: Sequence[Feature]) -> Array:
     """The features of one query's candidates: a row for each, a column for each feature."""
     counted = {stream for feature in features for stream in feature.counted}
+    wanted_of = {
+        needs: names
+        for needs in SUPPLIERS
+        if (names := [feature.name for feature in features if feature.needs == needs])
+    }
     # The same numbers on every machine, whatever the number of its cores.
     with query.engine.snapshot.report_damage(), one_thread():
+        _read_together(query, counted, wanted_of)
         counts = query.counts.collect(query.terms, counted)
         measured: dict[str, Array] = {}
-        for needs, supply in SUPPLIERS.items():
-            wanted = [feature.name for feature in features if feature.needs == needs]
-            if wanted:
-                measured |= supply(query, wanted)
+        for needs, wanted in wanted_of.items():
+            measured |= SUPPLIERS[needs](query, wanted)
         with np.errstate(divide="ignore", invalid="ignore"):
             measured |= {feature.name: feature.measure(query) for feature in features if feature.measure is not None}
     return compute_features(features, replace(counts, measured=measured))
 
 
-# A supplier measures the features of the wanted names for all candidates of a query.
-
-
-def supply_positions(query: QueryContext, wanted: Collection[str]) -> dict[str, Array]:
-    """How near the words of the query are to each other in the text (see `proximity`)."""
-    documents, engine = query.documents, query.engine
-    columns = documents.shards, documents.docs
-    return measure_positions(engine.snapshot, query.words, *columns, wanted, compiled=engine.compiled)
-
-
-def supply_rm3(query: QueryContext, wanted: Collection[str]) -> dict[str, Array]:
-    """BM25 of the query expanded by RM3; 0 for a query that finds nothing, which has no terms to expand it with."""
-    return dict.fromkeys(wanted, query.rm3_scores)
-
-
-def supply_scope(query: QueryContext, wanted: Collection[str]) -> dict[str, Array]:
-    """-ln(n/N), where n documents have any word of the query."""
-    snapshot = query.engine.snapshot
-    n_matching = 0
-    for shard_index, shard in enumerate(snapshot.shards):
-        column = shard.columns.streams["both"]
-        matching = np.zeros(shard.columns.n_docs, bool)
-        for term in query.terms:
-            number = snapshot.find_term(term)[shard_index]
-            if number >= 0:
-                matching[column.docs[column.offsets[number] : column.offsets[number + 1]]] = True
-        n_matching += int(np.count_nonzero(matching if shard.live is None else matching & shard.live))
-    scope = -np.log(n_matching / snapshot.n_docs) if n_matching else np.nan
-    return dict.fromkeys(wanted, query.fill(float(scope)))
-
-
-def supply_clarity(query: QueryContext, wanted: Collection[str]) -> dict[str, Array]:
-    """How the words of the best documents differ from those of the collection: the divergence of the two models.
-
-    Deviations from Cronen-Townsend et al.: the relevance model is that of `RM3`, of ten documents and not smoothed, and
-    keeps its 1000 most telling terms.
-    """
-    search = query.feedback
-    if not len(query.best):
-        return dict.fromkeys(wanted, query.fill(np.nan))
-    terms = RM3(terms=MAX_TERMS, weight=0).expand(search.query, search.relevance_model).terms
-    shares = np.array([term.count for term in terms])
-    shares /= shares.sum()
-    background = np.array([term.stats.term_count / term.stats.n_tokens for term in terms])
-    return dict.fromkeys(wanted, query.fill(float(shares @ np.log(shares / background))))
-
-
-def supply_semantic(query: QueryContext, wanted: Collection[str]) -> dict[str, Array]:
-    """Cosines in a latent semantic space, undefined where a vector is 0, and scores of the nearest candidates."""
-    space, documents = query.space or _open_space(query.engine), query.documents
-    by_words = [name for name in wanted if name in NEIGHBOUR_FEATURES and NEIGHBOUR_FEATURES[name].by_words]
-    in_space = [name for name in wanted if name in NEIGHBOUR_FEATURES and name not in by_words]
-    measured: dict[str, Array] = {}
-    chosen = {what: [dims for dims in SEMANTIC_DIMS if _cosine_name(what, dims) in wanted] for what in TARGETS}
-    compared = {*chain.from_iterable(chosen.values())}
-    needed = sorted(compared | ({SEMANTIC_DIMS[-1]} if in_space else set()))
-    vectors = dict(zip(needed, space.vectors_by_dims(documents.shards, documents.docs, needed), strict=True))
-    exact = {dims: _ExactVectors(vectors[dims].astype(float)) for dims in compared}
-    for what, dims_of_target in chosen.items():
-        if dims_of_target:
-            targets = TARGETS[what](query, space, dims_of_target)
-            for dims, target in zip(dims_of_target, targets, strict=True):
-                measured[_cosine_name(what, dims)] = exact[dims].cosines(target)
-    if in_space:
-        measured |= _neighbour_features(query, in_space, DenseVectors(vectors[SEMANTIC_DIMS[-1]]))
-    if by_words:
-        word_vectors = space.word_vectors(documents.shards, documents.docs, compiled=query.engine.compiled)
-        measured |= _neighbour_features(query, by_words, word_vectors)
-    return measured
-
-
-def _neighbour_features(query: QueryContext, names: Sequence[str], vectors: Vectors) -> dict[str, Array]:
-    """Features of neighbours, by their names; near are candidates by these vectors."""
-    features = [NEIGHBOUR_FEATURES[name] for name in names]
-    numbers = [NEIGHBOUR_NUMBERS[feature.of](query) for feature in features]
-    sizes = [feature.size for feature in features]
-    means = neighbour_means(vectors, numbers, sizes, compiled=query.engine.compiled)
-    return {
-        name: smoothed_bm25(query.query_counts, mean) if feature.of == "counts" else mean
-        for name, feature, mean in zip(names, features, means, strict=True)
-    }
-
-
-def smoothed_bm25(counts: StreamCounts, means: Array) -> Array:
-    """BM25 with the counts and lengths of candidates averaged with those of their neighbours.
-
-    `means` has a row for each candidate: the means of its neighbours' counts of each term, then of their lengths; a
-    candidate without neighbours keeps its own. A word that a document lacks and similar ones have then counts a little
-    (Kurland and Lee, SIGIR 2004, smooth language models by clusters; Tao et al., HLT 2006, by the nearest documents).
-    """
-    own = np.vstack([counts.tf, counts.lengths])
-    smoothed = (own + np.where(np.isnan(means.T), own, means.T)) / 2
-    return score_stream(replace(counts, tf=smoothed[:-1], lengths=smoothed[-1]), BM25())
-
-
-def supply_mixture(query: QueryContext, wanted: Collection[str]) -> dict[str, Array]:
-    """The log-likelihood of the query by mixtures of more than unigrams, equal to their scores."""
-    components, documents = query.engine.reader.shared(MixtureComponents), query.documents
-    words = components.words(query.engine.parse(query.text))
-    counts = np.array([word.count for word in words])
-    probabilities = components.probabilities(words, documents.shards, documents.docs)
-    return {name: np.log(probabilities @ MIXTURE_FEATURES[name].weight_vector) @ counts for name in wanted}
-
-
-def supply_topics(query: QueryContext, wanted: Collection[str]) -> dict[str, Array]:
-    """How near query and document are by their latent topics; the likelihood leaves out words that no topic has."""
-    model, documents = query.topic_model or _open_topic_model(query.engine), query.documents
-    of_docs = model.topics_given_document(documents.shards, documents.docs)
-    measured = {"topic.both.cosine": _ExactVectors(of_docs).cosines(model.topics_given_words(query.terms))}
-    s = query.counts.collect(query.terms, ["both"]).streams["both"].known
-    terms = [term for term in query.terms if query.engine.snapshot.term_stats("both", term).doc_freq]
-    of_terms = model.term_given_topic(terms)
-    topical = of_terms @ of_docs.T
-    has_topic = of_terms.any(axis=1)
-    undefined = query.fill(np.nan)
-    with np.errstate(divide="ignore"):
-        measured["topic.both.likelihood"] = (
-            s.query_counts[has_topic] @ np.log(topical[has_topic]) if has_topic.any() else undefined
-        )
-    alpha, beta = PLSA.defaults
-    background = (s.term_counts / s.n_tokens)[:, None]
-    mixed = alpha * (beta * topical + (1 - beta) * background) + (1 - alpha) * s.tf / np.maximum(s.lengths, 1)
-    measured["topic.both.plsa"] = s.query_counts @ np.log(mixed) if len(terms) else undefined
-    return {name: measured[name] for name in wanted}
-
-
-def _cosine_name(what: str, dims: int) -> str:
-    return f"semantic.both.{what}_{dims}"
-
-
-def _centroids(hits: Hits, space: Space, dims: Sequence[int]) -> list[Array]:
-    """The mean of the documents, weighted by their scores, in each of the spaces."""
-    return [np.asarray(hits.scores @ vectors) for vectors in space.vectors_by_dims(hits.shards, hits.docs, dims)]
-
-
-class _ExactVectors:
-    """The vectors of candidates, which are compared with several others."""
-
-    def __init__(self, rows: Array) -> None:
-        self._rows = rows
-        self._norms = np.linalg.norm(rows, axis=1)
-
-    def cosines(self, target: Array) -> Array:
-        """The cosine of each row with a vector, undefined where one of them is 0."""
-        norms = self._norms * np.linalg.norm(target)
-        undefined = np.full(len(norms), np.nan)
-        cosines: Array = np.divide(self._rows @ target, norms, out=undefined, where=norms > 0)
-        return cosines
-
-
-# The vectors that those of documents are compared with, in each of some spaces.
-TARGETS: dict[str, Callable[[QueryContext, Space, Sequence[int]], list[Array]]] = {
-    "query": lambda query, space, dims: [space.query_vector(query.terms, n) for n in dims],
-    "bm25": lambda query, space, dims: _centroids(query.best.take(slice(5)), space, dims),
-    "rm3": lambda query, space, dims: _centroids(query.feedback.expanded(10), space, dims),
-}
-
-# The numbers of each candidate of which features of neighbours are made: one for each, or a row.
-NEIGHBOUR_NUMBERS: dict[str, Callable[[QueryContext], Array]] = {
-    "bm25": lambda query: query.bm25_scores,
-    "rm3": lambda query: query.rm3_scores,
-    "counts": lambda query: np.vstack([query.query_counts.tf, query.query_counts.lengths]).T,
-}
-
-SUPPLIERS: dict[str, Callable[[QueryContext, Collection[str]], dict[str, Array]]] = {
-    "positions": supply_positions,
-    "rm3": supply_rm3,
-    "scope": supply_scope,
-    "clarity": supply_clarity,
-    "semantic": supply_semantic,
-    "mixture": supply_mixture,
-    "topics": supply_topics,
-}
+def _read_together(query: QueryContext, counted: Collection[str], wanted_of: Mapping[str, Sequence[str]]) -> None:
+    """Read at once what features need of the candidates: other processes, which may have them, are asked once."""
+    neighbours = {NEIGHBOUR_FEATURES[name].of for name in wanted_of.get("semantic", ()) if name in NEIGHBOUR_FEATURES}
+    streams = {*counted, *(["both"] if neighbours or not {"rm3", "topics"}.isdisjoint(wanted_of) else [])}
+    terms = [(stream, term) for stream in looked_up(streams) for term in query.terms]
+    if "rm3" in wanted_of or "rm3" in neighbours:
+        terms += [("both", term.text) for term in query.feedback.expanded_query.terms]
+    counts = query.counts.missing(terms, streams)
+    readings: list[DocumentReading[Any]] = [
+        reading
+        for needs, list_readings in READINGS.items()
+        if needs in wanted_of
+        for reading in list_readings(query, wanted_of[needs])
+    ]
+    if not counts.is_empty:
+        readings.append(counts)
+    if readings:
+        query.read_together(readings)
+    query.counts.learn(counts)

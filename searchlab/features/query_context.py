@@ -4,25 +4,29 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Protocol
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
 from searchlab.errors import unknown_name
 from searchlab.features.counts import CandidateCounts, StreamCounts
 from searchlab.features.formulas.stream_formula import score_stream
-from searchlab.features.latent_semantics.word_vectors import WordVectors
+from searchlab.features.latent_semantics.word_vectors import WordEntries, WordVectors
+from searchlab.features.measuring.candidate_readings import NumberReading, StoredReading, find_greatest
 from searchlab.indexing.storage.columns import STREAMS
 from searchlab.records import Document
 from searchlab.retrieval.document_list import DocumentList
+from searchlab.retrieval.document_reading import DocumentReading, SeveralReadings
 from searchlab.retrieval.engine import SearchEngine
 from searchlab.retrieval.expansion import RM3
 from searchlab.retrieval.pipeline import Pipeline, PipelineSearch
 from searchlab.retrieval.results import Hits
 from searchlab.scorers.bm25 import BM25
 from searchlab.types import Array, Floats
+
+T = TypeVar("T")
 
 
 class Space(Protocol):
@@ -34,8 +38,11 @@ class Space(Protocol):
     def query_vector(self, terms: Mapping[str, float], dims: int) -> Array:
         """The vector of a text, given as terms with their counts."""
 
-    def word_vectors(self, shards: Array, docs: Array, *, compiled: bool = False) -> WordVectors:
-        """The vectors of documents by their words, made by compiled code if they may be."""
+    def word_entries(self, shards: Array, docs: Array) -> list[WordEntries]:
+        """The words of documents, for each shard."""
+
+    def word_vectors(self, shards: Array, docs: Array) -> WordVectors:
+        """The vectors of documents by these words, made by compiled code."""
 
 
 class TopicSpace(Protocol):
@@ -65,6 +72,7 @@ class QueryContext:
     topic_model: TopicSpace | None = None
     search: PipelineSearch | None = None
     qid: str | None = None
+    _read: dict[DocumentReading[Any], Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @cached_property
     def words(self) -> list[str]:
@@ -115,8 +123,25 @@ class QueryContext:
     @cached_property
     def counts(self) -> CandidateCounts:
         """The counts of terms in the candidates, which several features share."""
-        documents = self.documents
-        return CandidateCounts(self.engine.snapshot, documents.shards, documents.docs, compiled=self.engine.compiled)
+        return CandidateCounts(self.engine, self.documents.shards, self.documents.docs, self.read)
+
+    def read(self, reading: DocumentReading[T]) -> T:
+        """What a reading gives of the candidates."""
+        if reading not in self._read:
+            self._read[reading] = self.engine.read_documents(reading, self.documents.shards, self.documents.docs)
+        found: T = self._read[reading]
+        return found
+
+    def read_together(self, readings: Sequence[DocumentReading[Any]]) -> None:
+        """Ask for several readings of the candidates at once; `read` gives the result of each."""
+        results: list[Any] = self.read(SeveralReadings(tuple(readings)))
+        self._read.update(zip(readings, results, strict=True))
+
+    @cached_property
+    def row_of(self) -> dict[tuple[int, int], int]:
+        """The row of each candidate, by its shard and its number there."""
+        addresses = zip(self.documents.shards.tolist(), self.documents.docs.tolist(), strict=True)
+        return {address: row for row, address in enumerate(addresses)}
 
     def _count(self, weights: Mapping[str, float]) -> StreamCounts:
         return self.counts.collect(weights, ["both"]).streams["both"].known
@@ -170,17 +195,14 @@ class QueryCandidates:
     def numbers(self, field: str) -> Floats:
         """The number of each candidate in a stored field, NaN where it has none; dates in years."""
         _ = self.greatest(field)  # refuses a field that no document has
-        documents = self._context.documents
-        return self._context.engine.snapshot.field_numbers(field, documents.shards, documents.docs)
+        return self._context.read(NumberReading(field))
 
     def greatest(self, field: str) -> float:
         """The greatest number of all documents of the index in a stored field."""
-        return self._context.engine.snapshot.greatest_number(field)
+        return find_greatest(self._context.engine, field)
 
     @cached_property
     def documents(self) -> tuple[Document, ...]:
         """The stored documents with title, body and fields. Reading them takes longer than all counts."""
-        snapshot, documents = self._context.engine.snapshot, self._context.documents
-        addresses = zip(documents.shards.tolist(), documents.docs.tolist(), strict=True)
-        with snapshot.report_damage():
-            return tuple(snapshot.shards[shard].document(number) for shard, number in addresses)
+        stored: list[Document] = self._context.read(StoredReading())
+        return tuple(stored)

@@ -33,7 +33,7 @@ def find_docnos(shard: Strings, wanted: list[str]) -> Array:
     return numbers
 
 
-def docno_lines(tables: list[Strings], shards: Array, docs: Array) -> bytes:
+def docno_lines(tables: list[Strings], shards: Array, docs: Array) -> Array:
     """The docnos of documents, given by shard index and number, each with a line end; docnos have none."""
     numbers = [np.flatnonzero(shards == shard_index) for shard_index in range(len(tables))]
     ranges = [table.ranges(docs[here]) for table, here in zip(tables, numbers, strict=True)]
@@ -44,7 +44,7 @@ def docno_lines(tables: list[Strings], shards: Array, docs: Array) -> bytes:
     lines = np.empty(begins[-1], np.uint8)
     for here, (blob, starts, lengths) in zip(numbers, ranges, strict=True):
         _copy_lines(blob, starts, lengths, begins[here], lines)
-    return lines.tobytes()
+    return lines
 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]

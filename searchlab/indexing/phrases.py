@@ -15,10 +15,13 @@ import numpy as np
 
 from searchlab.indexing.storage.field_columns import GAP
 from searchlab.indexing.storage.streams import PassageRanges, Text
+from searchlab.indexing.storage.term_positions import TermPositions
 from searchlab.types import Array
 
 # Tokens of chosen passages that are read at once.
 PIECE_TOKENS = 1 << 18
+# Positions are marked in an array over all tokens, unless fewer than one token in this many is looked for.
+MARKED_AMONG = 1 << 8
 
 
 def find_phrase(text: Text, terms: Sequence[int], slop: int) -> Array:
@@ -39,9 +42,11 @@ def _count_equal(ascending: Array) -> tuple[Array, Array]:
 
 def _occurrences(text: Text, terms: Sequence[int], slop: int) -> Array:
     """The document of each occurrence of a phrase, ascending."""
+    if text.positions is not None and all(term in text.positions for term in terms):
+        return _occurrences_by_positions(text, text.positions, terms, slop)
     found = find_all_terms(text, terms)
     numbers = [term + text.numbers.start for term in terms]
-    rarest = min(range(len(terms)), key=lambda i: int(text.stream.counts[terms[i]]))
+    rarest = _rarest(text, terms)
     documents = [found[:0]]
     for piece in _pieces(text.passages.select(found)):
         tokens, starts = text.passages.read(piece)
@@ -51,12 +56,38 @@ def _occurrences(text: Text, terms: Sequence[int], slop: int) -> Array:
         else:
             # Between two values of a field there is a gap, which counts as a position.
             gaps = np.flatnonzero(tokens == GAP) if text.prefix else starts[:0]
-            begins, reached = _near(tokens, starts, numbers, slop, gaps)
-        passage = _passage_of(starts, reached)
-        inside = (passage >= 0) & (starts[passage] <= begins) & (reached < ends[passage])
-        documents.append(piece.docs[passage[inside]])
+            begins, reached = _near([np.flatnonzero(tokens == number) for number in numbers], starts, slop, gaps)
+        documents.append(piece.docs[_find_passages(starts, ends, begins, reached)])
         text.passages.release(piece)
     return np.concatenate(documents)
+
+
+def _occurrences_by_positions(text: Text, positions: TermPositions, terms: Sequence[int], slop: int) -> Array:
+    """The same for frequent terms, by their positions among all tokens of the shard."""
+    lists = {term: positions.of(term) for term in set(terms)}
+    in_order = [lists[term] for term in terms]
+    if slop == 1:
+        begins, reached = _adjacent(in_order, _rarest(text, terms), positions.n_tokens)
+        passages = text.passages.select(_count_equal(positions.docs_of(begins))[0])
+    else:
+        passages = text.passages.select(find_all_terms(text, terms))
+        if not len(passages):
+            return passages.docs
+        begins, reached = _near(in_order, passages.starts, slop, passages.starts[:0])
+    return passages.docs[_find_passages(passages.starts, passages.ends, begins, reached)]
+
+
+def _rarest(text: Text, terms: Sequence[int]) -> int:
+    """The place of the term with the fewest occurrences."""
+    return min(range(len(terms)), key=lambda i: int(text.stream.counts[terms[i]]))
+
+
+def _find_passages(starts: Array, ends: Array, begins: Array, reached: Array) -> Array:
+    """The passage of each occurrence that begins and is reached in the same one."""
+    passage = _passage_of(starts, reached)
+    inside = (passage >= 0) & (starts[passage] <= begins) & (reached < ends[passage])
+    found: Array = passage[inside]
+    return found
 
 
 def _pieces(ranges: PassageRanges) -> Iterator[PassageRanges]:
@@ -78,14 +109,35 @@ def _exact(tokens: Array, numbers: list[int], rarest: int) -> tuple[Array, Array
     return begins, begins + len(numbers) - 1
 
 
-def _near(tokens: Array, starts: Array, numbers: list[int], slop: int, gaps: Array) -> tuple[Array, Array]:
-    """Where the terms are in this order: the positions of the last but one and of the last term.
+def _adjacent(lists: list[Array], rarest: int, n_tokens: int) -> tuple[Array, Array]:
+    """Where terms with these positions are adjacent: the positions of the first and of the last term."""
+    begins = lists[rarest] - rarest
+    begins = begins[(begins >= 0) & (begins + len(lists) <= n_tokens)]
+    for distance, positions in enumerate(lists):
+        if distance == rarest:
+            continue
+        if len(begins) * MARKED_AMONG < n_tokens:
+            begins = begins[_contains(positions, begins + distance)]
+        else:
+            marked = np.zeros(n_tokens, bool)
+            marked[positions] = True
+            begins = begins[marked[begins + distance]]
+    return begins, begins + len(lists) - 1
+
+
+def _contains(ascending: Array, wanted: Array) -> Array:
+    """For each number whether it is among ascending ones, of which there is at least one."""
+    found: Array = ascending[np.minimum(np.searchsorted(ascending, wanted), len(ascending) - 1)] == wanted
+    return found
+
+
+def _near(lists: list[Array], starts: Array, slop: int, gaps: Array) -> tuple[Array, Array]:
+    """Where terms with these positions are in this order: the positions of the last but one and of the last term.
 
     The terms before the last but one are in the same passage; `starts` are the beginnings of the passages.
     """
-    reached = begins = np.flatnonzero(tokens == numbers[0])
-    for number in numbers[1:]:
-        ends = np.flatnonzero(tokens == number)
+    reached = begins = lists[0]
+    for ends in lists[1:]:
         before = np.searchsorted(reached, ends) - 1
         ends, begins = ends[before >= 0], reached[before[before >= 0]]
         together = (ends - begins <= slop) & (np.searchsorted(gaps, begins) == np.searchsorted(gaps, ends))

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import cached_property, lru_cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import numpy as np
 
@@ -26,6 +26,7 @@ from searchlab.types import Array
 
 if TYPE_CHECKING:
     from searchlab.analysis.mixed_analyzer import MixedAnalyzer
+    from searchlab.corpus.trec.packed_docnos import PackedDocnos
 
 MAX_CACHED_TERMS = 1 << 16
 # Docnos of fewer documents are read without compiled code, which a single query would have to load.
@@ -105,7 +106,6 @@ class Snapshot:
         self.find_term = lru_cache(MAX_CACHED_TERMS)(self._find_term)
         self.count_term = lru_cache(MAX_CACHED_TERMS)(self._count_term)
         self.term_stats = lru_cache(MAX_CACHED_TERMS)(self._term_stats)
-        self.greatest_number = lru_cache(MAX_CACHED_FIELDS)(self._greatest_number)
         self.value_ranks = lru_cache(MAX_CACHED_FIELDS)(self._rank_values)
         self.sort_keys = lru_cache(MAX_CACHED_FIELDS)(self._make_sort_keys)
         self.words_of = lru_cache(MAX_CACHED_TERMS)(self._words_of)
@@ -138,6 +138,11 @@ class Snapshot:
                     docs = shard.columns.fields.with_value(LANGUAGE_FIELD, name)
                     counts[name] += len(docs) if shard.live is None else int(np.count_nonzero(shard.live[docs]))
         return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
+
+    @property
+    def whole(self) -> Snapshot:
+        """The snapshot of all shards of the index: this one."""
+        return self
 
     @property
     def shard_numbers(self) -> Array:
@@ -259,8 +264,8 @@ class Snapshot:
                     numbers[rows] = column[docs[rows]]
         return numbers
 
-    def _greatest_number(self, name: str) -> float:
-        """The greatest number of all live documents in a field; a field without any number is refused."""
+    def greatest_number(self, name: str) -> float:
+        """The greatest number of the live documents of these shards in a field, NaN if none has a number there."""
         greatest = np.nan
         with self.report_damage():
             for shard in self.shards:
@@ -268,13 +273,15 @@ class Snapshot:
                 if column is not None:
                     live = column if shard.live is None else column[shard.live]
                     greatest = np.fmax(greatest, np.fmax.reduce(live, initial=np.nan))
-        if np.isnan(greatest):
-            if not self.field_names:
-                raise SettingError(f"{self.folder}: no document has a field {name}, nor any other field")
-            if name not in self.field_names:
-                raise unknown_name(f"field of {self.folder}", name, self.field_names)
-            raise SettingError(f"{self.folder}: field {name} has no number or date in any document, expected some")
         return float(greatest)
+
+    def refuse_field_without_numbers(self, name: str) -> NoReturn:
+        """Raise SettingError for a field without any number, saying what the index has instead."""
+        if not self.field_names:
+            raise SettingError(f"{self.folder}: no document has a field {name}, nor any other field")
+        if name not in self.field_names:
+            raise unknown_name(f"field of {self.folder}", name, self.field_names)
+        raise SettingError(f"{self.folder}: field {name} has no number or date in any document, expected some")
 
     def _lookup_term(self, word: str) -> str | None:
         """The term of a word, None for a stop word; raises KeyError for a word that is not in the index."""
@@ -367,10 +374,9 @@ class Snapshot:
         """The docnos of documents, given by shard index and number; many are gathered by compiled code if it may."""
         with self.report_damage():
             if compiled and len(docs) >= MIN_COMPILED_DOCNOS:
-                with suppress(UnicodeDecodeError):
-                    lines = self.docno_lines(shards, docs).decode().split("\n")
-                    if len(lines) == len(docs) + 1:  # or else one is damaged
-                        return lines[:-1]
+                packed = self.packed_docnos(shards, docs)
+                if packed is not None:
+                    return packed.strings()
             names = np.empty(len(docs), object)
             for shard_index, shard in enumerate(self.shards):
                 rows = np.flatnonzero(shards == shard_index)
@@ -378,12 +384,18 @@ class Snapshot:
         docnos: list[str] = names.tolist()
         return docnos
 
-    def docno_lines(self, shards: Array, docs: Array) -> bytes:
-        """The docnos of documents, given by shard index and number, as lines; by compiled code."""
+    def packed_docnos(self, shards: Array, docs: Array) -> PackedDocnos | None:
+        """The docnos of documents, given by shard index and number, by compiled code; None if one is damaged."""
+        from searchlab.corpus.trec.packed_docnos import PackedDocnos
         from searchlab.indexing.docno_kernels import docno_lines
 
         with self.report_damage():
-            return docno_lines([shard.columns.docnos for shard in self.shards], shards, docs)
+            lines = docno_lines([shard.columns.docnos for shard in self.shards], shards, docs)
+        packed = PackedDocnos.of_lines(lines)
+        with suppress(UnicodeDecodeError):
+            lines.tobytes().decode()
+            return packed if len(packed) == len(docs) else None
+        return None
 
     def locate(self, docno: str) -> tuple[int, int]:
         """The shard index of a document and its number in the shard."""

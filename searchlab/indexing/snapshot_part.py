@@ -20,7 +20,7 @@ class SnapshotPart(Snapshot):
     """Some shards of an open snapshot, which stays the owner of what is open."""
 
     def __init__(self, whole: Snapshot, numbers: Sequence[int]) -> None:
-        self.whole = whole
+        self._whole = whole
         self._numbers = np.array(numbers, np.int64)
         self.folder, self.manifest = whole.folder, whole.manifest
         self.shards = [whole.shards[number] for number in numbers]
@@ -33,7 +33,11 @@ class SnapshotPart(Snapshot):
         # Of the whole index.
         self.word_table, self.words_of = whole.word_table, whole.words_of
         self.count_term, self.term_stats = whole.count_term, whole.term_stats
-        self.greatest_number = whole.greatest_number
+
+    @property
+    def whole(self) -> Snapshot:
+        """The snapshot of all shards."""
+        return self._whole
 
     @property
     def shard_numbers(self) -> Array:
@@ -44,42 +48,42 @@ class SnapshotPart(Snapshot):
         """Nothing: the whole snapshot is closed by its owner."""
 
     def _select_ranks(self, name: str) -> ValueRanks:
-        ranks = self.whole.value_ranks(name)
+        ranks = self._whole.value_ranks(name)
         return ValueRanks([ranks.by_shard[number] for number in self._numbers.tolist()], ranks.n_values)
 
     def _select_keys(self, name: str) -> list[Array]:
-        keys = self.whole.sort_keys(name)
+        keys = self._whole.sort_keys(name)
         return [keys[number] for number in self._numbers.tolist()]
 
     def count_tokens(self, text: str) -> int:
         """The number of tokens of all live documents of the index in a stream or a field."""
-        return self.whole.count_tokens(text)
+        return self._whole.count_tokens(text)
 
     def count_values(self, name: str) -> int:
         """How many values a field has in the index."""
-        return self.whole.count_values(name)
+        return self._whole.count_values(name)
 
     @cached_property
     def n_tokens(self) -> dict[str, int]:
         """The number of tokens of all live documents of the index, by stream."""
-        return self.whole.n_tokens
+        return self._whole.n_tokens
 
     @cached_property
     def n_terms(self) -> int:
         """The number of distinct terms in live documents of the index."""
-        return self.whole.n_terms
+        return self._whole.n_terms
 
     @cached_property
     def field_names(self) -> tuple[str, ...]:
         """The names of the fields of the index other than title and body, sorted."""
-        return self.whole.field_names
+        return self._whole.field_names
 
     @cached_property
     def numeric_fields(self) -> frozenset[str]:
         """The fields of the index whose values are, for the most part, numbers or dates."""
-        return self.whole.numeric_fields
+        return self._whole.numeric_fields
 
     @cached_property
     def languages(self) -> dict[str, int]:
         """The languages of the index and the number of live documents in each."""
-        return self.whole.languages
+        return self._whole.languages

@@ -6,11 +6,12 @@ of documents that have none on disk.
 
 from __future__ import annotations
 
+import json
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import Generic, Self
+from typing import Any, Generic, Self
 
 from searchlab.cluster.cluster import Cluster
 from searchlab.errors import IndexCorrupt, IndexOutdated
@@ -35,6 +36,8 @@ from searchlab.types import Array, Progress
 
 # An artefact is stale if more than this share of the live documents was added or changed after it was made.
 MAX_STALENESS = 0.2
+# Artefacts that a worker of a cluster keeps open.
+MAX_OPEN_ARTEFACTS = 4
 
 
 class VectorArtefact(ABC, Generic[R]):
@@ -60,6 +63,20 @@ class VectorArtefact(ABC, Generic[R]):
         self._vectors = DocumentVectors(
             snapshot, home, record, self._vocabulary, self._compute_vectors, self.n_columns, verify=verify
         )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Another process opens the same files, once for all that it is sent."""
+        return _open_again, (type(self), self.snapshot.whole, str(self.home.absolute()), self._record_text)
+
+    def __copy__(self) -> Self:
+        """An artefact that shares the open files."""
+        twin = object.__new__(type(self))
+        vars(twin).update(vars(self))
+        return twin
+
+    @cached_property
+    def _record_text(self) -> str:
+        return json.dumps(self.record.to_json())
 
     @classmethod
     @abstractmethod
@@ -164,6 +181,12 @@ class VectorArtefact(ABC, Generic[R]):
         artefact = cls(snapshot, home, record)
         artefact.warnings = tuple(warnings)
         return artefact
+
+
+@lru_cache(MAX_OPEN_ARTEFACTS)
+def _open_again(kind: type[VectorArtefact[R]], snapshot: Snapshot, home: str, record: str) -> VectorArtefact[R]:
+    """The artefact that another process has open."""
+    return kind(snapshot, Path(home), kind.record_type().from_json(json.loads(record)))
 
 
 def write_shard_vectors(

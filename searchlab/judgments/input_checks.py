@@ -16,7 +16,7 @@ MAX_DOCNO_LENGTH = 4_000
 MAX_TEXT_LENGTH = 4_000
 MAX_NOTE_LENGTH = 4_000
 MAX_GRADE = 9
-CHANGE_KINDS = ("import", "edit", "rename", "delete", "merge", "undo")
+CHANGE_KINDS = ("import", "batch", "edit", "rename", "delete", "merge", "undo")
 
 
 def check_topic_set(name: str) -> str:

@@ -9,14 +9,13 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
 from searchlab.corpus.text_cleaning import excerpt, on_one_line
 from searchlab.errors import SettingError
 from searchlab.evaluation.number_text import format_count
-from searchlab.judgments.act_undo import ActChange, redo_last_act, undo_last_act
+from searchlab.judgments.act_undo import ActChange, ActScope, redo_last_act, undo_last_act
 from searchlab.judgments.current_judgments import (
     GradesByJudge,
     TopicSetSummary,
@@ -31,15 +30,15 @@ from searchlab.judgments.input_checks import (
     check_docno,
     check_grade,
     check_judge,
-    check_note,
     check_qid,
     check_text,
     check_topic_set,
     fold_case,
 )
+from searchlab.judgments.judgment import GradedDocument, ImportSummary, Judgment, TakenBack
 from searchlab.judgments.searches.query_history import add_query, find_queries
 from searchlab.judgments.storage.database import Database
-from searchlab.judgments.topics.topic_changes import last_ids, record_change
+from searchlab.judgments.topics.topic_changes import BATCH, IMPORT, last_ids, record_change
 from searchlab.judgments.topics.topic_editing import TopicEditor
 from searchlab.judgments.topics.topic_rows import add_topic_row, find_topic_row, require_known_topics, resolve_topic
 from searchlab.records import Judgments, Topic
@@ -49,49 +48,13 @@ __all__ = [
     "ImportSummary",
     "Judgment",
     "JudgmentStore",
+    "TakenBack",
     "TopicSetSummary",
     "TopicSummary",
     "judgments_file",
 ]
 
 _IN_TOPIC_SET = "last.topic IN (SELECT topic FROM current_topics WHERE set_name = ?)"
-
-
-@dataclass(frozen=True, slots=True)
-class Judgment:
-    """A judge's judgment of a document; the grade is None if it was withdrawn. `when` is a time in UTC."""
-
-    topic_set: str
-    qid: str
-    docno: str
-    judge: str
-    grade: int | None
-    note: str
-    when: str
-
-
-@dataclass(frozen=True, slots=True)
-class GradedDocument:
-    """A document with the grade to give it: None withdraws the judgment. The note None keeps the note."""
-
-    docno: str
-    grade: int | None
-    note: str | None = None
-
-    def checked(self) -> GradedDocument:
-        """The same; an error if something of it cannot be stored."""
-        grade = None if self.grade is None else check_grade(self.grade)
-        return GradedDocument(check_docno(self.docno), grade, None if self.note is None else check_note(self.note))
-
-
-@dataclass(frozen=True, slots=True)
-class ImportSummary:
-    """The numbers of topics added and of judgments added or changed; `…_same` existed before."""
-
-    n_topics: int
-    n_judgments: int
-    n_topics_same: int
-    n_judgments_same: int
 
 
 def judgments_file(folder: Path) -> Path:
@@ -193,7 +156,7 @@ class JudgmentStore:
     def judge_all(self, topic_set: str, qid: str, documents: Iterable[GradedDocument], *, judge: str) -> list[Judgment]:
         """Grade several documents for a topic: all of them or, if anything is wrong, none.
 
-        Each is an act of its own, which `undo` undoes by itself.
+        `undo` undoes them at once.
         """
         check_judge(judge)
         checked = [document.checked() for document in documents]
@@ -201,7 +164,7 @@ class JudgmentStore:
             row = find_topic_row(connection, topic_set, qid)
             if row is None:
                 raise SettingError(f"no topic {excerpt(qid)} in the topic set {excerpt(topic_set)}; add it first")
-            return [_add_act(connection, row[0], (topic_set, qid), document, judge) for document in checked]
+            return _add_acts(connection, row, (topic_set, qid), checked, judge)
 
     def judge_query(
         self, topic_set: str, text: str, documents: Iterable[GradedDocument], *, judge: str
@@ -215,30 +178,32 @@ class JudgmentStore:
             add_topic_row(connection, topic_set, qid, text, _now())
             row = find_topic_row(connection, topic_set, qid)
             assert row is not None  # it was added
-            return [_add_act(connection, row[0], (topic_set, qid), document, judge) for document in checked]
+            return _add_acts(connection, row, (topic_set, qid), checked, judge)
 
-    def undo(self, judge: str, topic_set: str | None = None, qid: str | None = None) -> Judgment | None:
-        """Undo the last act of a judge that is not undone yet, and return it; the judgment before it is current again.
+    def undo(self, judge: str, topic_set: str | None = None, qid: str | None = None) -> TakenBack | None:
+        """Undo the last act of a judge that is not undone yet; the judgment before it is current again.
 
-        With a topic set and a qid, the last act on that topic. None if there is none, or if the last act was an import,
-        which is undone as a whole (`undo_change`).
+        With a topic set, the last act on its topics; with a qid, too, on that topic. What was judged or imported
+        together is undone together. None if there is nothing to undo, or if the last act on a topic was an import,
+        which is undone with the topic set or without.
         """
         return self._with_last_act(judge, topic_set, qid, undo_last_act)
 
-    def redo(self, judge: str, topic_set: str | None = None, qid: str | None = None) -> Judgment | None:
-        """Do the act again that a judge undid last, and return it; None if something else was done since."""
+    def redo(self, judge: str, topic_set: str | None = None, qid: str | None = None) -> TakenBack | None:
+        """Do again what a judge undid last, and return it; None if something else was done since."""
         return self._with_last_act(judge, topic_set, qid, redo_last_act)
 
-    def _with_last_act(self, judge: str, topic_set: str | None, qid: str | None, change: ActChange) -> Judgment | None:
+    def _with_last_act(self, judge: str, topic_set: str | None, qid: str | None, change: ActChange) -> TakenBack | None:
         with self._database.reading() as connection:
             if connection is None:
                 return None
             row = None if topic_set is None or qid is None else find_topic_row(connection, topic_set, qid)
             if row is None and qid is not None:
                 return None
+        scope = ActScope(judge, None if row is None else row[0], topic_set)
         with self._database.writing() as connection:
-            found = change(connection, judge, None if row is None else row[0], _now())
-        return None if found is None else Judgment(*found)
+            found = change(connection, scope, _now())
+        return None if found is None else TakenBack(tuple(Judgment(*act) for act in found.acts), found.what)
 
     def judgments(self, topic_set: str, qid: str | None = None, judge: str | None = None) -> list[Judgment]:
         """The current judgments of all topics or one, by all judges or one; ordered by topic, docno and judge."""
@@ -307,7 +272,7 @@ class JudgmentStore:
             connection.executemany(_INSERT_ACT, acts)
             if n_topics or acts:
                 counted = f"{format_count(n_topics, 'topic')} and {format_count(len(acts), 'judgment')}"
-                record_change(connection, "import", f"imported {counted} into {topic_set}", judge, when, (), before)
+                record_change(connection, IMPORT, f"imported {counted} into {topic_set}", judge, when, (), before)
         return ImportSummary(n_topics, len(acts), len(checked) - n_topics, n_same)
 
     def record_queries(self, *texts: str) -> None:
@@ -346,6 +311,23 @@ _INSERT_ACT = "INSERT INTO acts (topic, docno, judge, grade, note, made, importe
 
 def _now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def _add_acts(
+    connection: sqlite3.Connection,
+    topic: tuple[int, str],
+    of: tuple[str, str],
+    documents: list[GradedDocument],
+    judge: str,
+) -> list[Judgment]:
+    """Add acts on a topic, given by its row id and text; several are one change, which is undone as a whole."""
+    before = last_ids(connection)
+    judged = [_add_act(connection, topic[0], of, document, judge) for document in documents]
+    n_added = last_ids(connection).act - before.act
+    if n_added > 1:
+        what = f"{format_count(n_added, 'judgment')} for {excerpt(topic[1])} of {of[0]}"
+        record_change(connection, BATCH, what, judge, _now(), (), before)
+    return judged
 
 
 def _add_act(

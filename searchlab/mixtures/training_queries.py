@@ -18,7 +18,9 @@ from searchlab.indexing.storage.columns import NGRAMS
 from searchlab.mixtures.likelihood import Evidence, Levels, expand_ranges, join, one_query
 from searchlab.mixtures.setting_checks import require_number
 from searchlab.records import Topic
+from searchlab.retrieval.composition.topic_batch import search_numbered
 from searchlab.retrieval.engine import SearchEngine
+from searchlab.retrieval.probability_reading import read_probabilities
 from searchlab.retrieval.results import Query
 from searchlab.scorers.execution.mixture_components import (
     COMPONENTS,
@@ -29,7 +31,7 @@ from searchlab.scorers.execution.mixture_components import (
 )
 from searchlab.scorers.mixture import Mixture
 from searchlab.scorers.trained_mixture import TrainedMixture
-from searchlab.types import Array, Ints, Progress
+from searchlab.types import Array, Ints, Progress, no_progress
 
 # Names for the user, and the components they stand for.
 FAMILIES = {
@@ -120,29 +122,41 @@ def gather(
         engine.snapshot.require_stream(NGRAMS)
     searches = _first_searches(components, topic_model)
     mixture_components = engine.reader.shared(MixtureComponents)
-    pieces: list[Evidence] = []
-    qids: list[str] = []
-    numbers: dict[str, int] = {}
-    docs: list[int] = []
-    skipped: dict[str, list[str]] = {}
-    for number, topic in enumerate(listed):
-        if progress is not None:
-            progress("gathering", number, len(listed))
-        query = engine.parse(topic.text)
-        chosen, reason = _choose_documents(engine, query, qrels.get(topic.qid, {}), searches, depth, relevance)
+
+    def find_evidence(number: int) -> tuple[Sequence[str], Evidence | None, str]:
+        query = engine.parse(listed[number].text)
+        chosen, reason = _choose_documents(engine, query, qrels.get(listed[number].qid, {}), searches, depth, relevance)
         if chosen is None:
-            skipped.setdefault(reason, []).append(topic.qid)
-            continue
+            return (), None, reason
         words = mixture_components.words(query, bigrams="document_bigram" in components)
         levels = None
         if component_levels.any():
             words += mixture_components.ngrams(query)
             levels = Levels(np.array([word.is_ngram for word in words], np.int64), component_levels)
-        probabilities = mixture_components.probabilities(words, chosen.shards, chosen.docs, topic_model)[:, :, columns]
+        probabilities = read_probabilities(engine, words, chosen.shards, chosen.docs, topic_model)[:, :, columns]
         counts = np.array([word.count for word in words])
-        pieces.append(one_query(probabilities, counts, chosen.relevant, levels=levels))
+        return chosen.docnos, one_query(probabilities, counts, chosen.relevant, levels=levels), ""
+
+    found = search_numbered(
+        find_evidence,
+        len(listed),
+        jobs=engine.topics_at_a_time,
+        progress=progress or no_progress,
+        stop=engine.interrupt,
+        stage="gathering",
+    )
+    pieces: list[Evidence] = []
+    qids: list[str] = []
+    numbers: dict[str, int] = {}
+    docs: list[int] = []
+    skipped: dict[str, list[str]] = {}
+    for topic, (docnos, evidence, reason) in zip(listed, found, strict=True):
+        if evidence is None:
+            skipped.setdefault(reason, []).append(topic.qid)
+            continue
+        pieces.append(evidence)
         qids.append(topic.qid)
-        docs += [numbers.setdefault(docno, len(numbers)) for docno in chosen.docnos]
+        docs += [numbers.setdefault(docno, len(numbers)) for docno in docnos]
     if not pieces:
         reasons = ", ".join(f"{len(each)} {reason}" for reason, each in skipped.items()) or "no topics"
         raise SettingError(f"no query to train with ({reasons})")

@@ -140,6 +140,9 @@ class Bundle:
         rows = [(name, *(float(found[measure]) for measure in measures)) for name, found in means.items()]
         parts = [html_table(("cross-validation", *measures), rows)] if rows else []
         verdict = str(self.trial["verdict"]) if self.trial else "Not validated: it was not made by training."
+        compared = self.training.get("former")
+        if isinstance(compared, Mapping):
+            verdict = f"{verdict} {compared['sentence']}"
         return html_block(
             f"Model {self.label}, {len(self.features):,} features. {self.recipe_text}", *parts, note=verdict
         )

@@ -79,7 +79,7 @@ class Reranker:
     def _check(self) -> None:
         self.bundle.check_index(self.engine, [feature.name for feature in self.external])
         for feature in self._features.features:
-            feature.check(self.engine.snapshot)
+            feature.check(self.engine)
         for external in self.external:
             if external.name not in self.bundle.features:
                 raise SettingError(f"the model does not use {external.name}, expected only features that it uses")

@@ -254,7 +254,7 @@ def _draw_unjudged(
 
 def _count(engine: SearchEngine, topic: Topic, documents: DocumentList) -> Counts:
     terms = Counter(engine.snapshot.analyzer.terms(topic.text))
-    return collect_counts(engine.snapshot, terms, documents.shards, documents.docs, ["both"])
+    return collect_counts(engine, terms, documents.shards, documents.docs, ["both"])
 
 
 def _score(queries: Sequence[Counts]) -> dict[str, Floats]:

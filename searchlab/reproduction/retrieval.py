@@ -20,8 +20,11 @@ from searchlab.evaluation.run_evaluation import Evaluation, evaluate_run
 from searchlab.features.feature_sets import FeatureSet, make_feature_set
 from searchlab.rankers.first_stage import FirstStage
 from searchlab.records import Judgments, Ranking, Topic
+from searchlab.retrieval.distributed.distributed_engine import divide_shards_of
+from searchlab.retrieval.distributed.shard_division import TOPICS
 from searchlab.retrieval.engine import SearchEngine
 from searchlab.retrieval.pipeline import Pipeline
+from searchlab.scorers.base import Scorer
 from searchlab.scorers.registry import make_scorer
 from searchlab.training.cross_validation import cross_validate_table
 from searchlab.training.from_table import require_different_grades
@@ -121,18 +124,20 @@ def run_retrieval(
     n_folds: int = 5,
     seed: int = 0,
     cluster: Cluster | None = None,
+    divide: str = "auto",
     progress: Progress = no_progress,
 ) -> RetrievalResult:
     """Run and compare all systems on one collection; rankers are trained by the recipe of this name.
 
-    A cluster may search, compute features, and learn from the folds.
+    A cluster may search, compute features, and learn from the folds; `divide` says what its workers divide (see
+    `BasePipeline.run`).
     """
     recipes = make_reranker_recipes(rankers, n_folds, seed, recipe_name)
     sets = {each: make_feature_set(each) for each in features}
     all_features = make_feature_set(
         [feature for each in sets.values() for feature in each.names] or ["letor.both.bm25"]
     )
-    data = prepare_training(engine, topics, qrels, all_features, FirstStage(), progress, cluster)
+    data = prepare_training(engine, topics, qrels, all_features, FirstStage(), progress, cluster, divide)
     judged = {topic.qid: qrels[topic.qid] for topic in data.topics}
     left_out: list[str] = []
 
@@ -141,10 +146,10 @@ def run_retrieval(
         for number, (label, scorer) in enumerate(LANGUAGE_MODELS.items()):
             progress("language models", number, len(LANGUAGE_MODELS))
             pipeline = Pipeline(engine, make_scorer(scorer, {}))
-            yield RetrievalSystem(label), list(pipeline.run(data.topics, k=DEPTH, cluster=cluster))
+            yield RetrievalSystem(label), list(pipeline.run(data.topics, k=DEPTH, cluster=cluster, divide=divide))
         yield RetrievalSystem(EXPANDED), data.baselines[EXPANDED]
         try:
-            mixed = search_with_mixture(engine, data.topics, judged, n_folds, seed, progress, cluster)
+            mixed = search_with_mixture(engine, data.topics, judged, n_folds, seed, progress, cluster, divide)
         except SettingError as error:
             left_out.append(f"{MIXTURE}: {error}")
         else:
@@ -215,6 +220,7 @@ def search_with_mixture(
     seed: int,
     progress: Progress = no_progress,
     cluster: Cluster | None = None,
+    divide: str = "auto",
 ) -> list[Ranking]:
     """Every topic ranked by a mixture of document and corpus with weights learnt (MCE) from the topics of other folds.
 
@@ -223,29 +229,31 @@ def search_with_mixture(
     from searchlab.mixtures.training_queries import gather
     from searchlab.scorers.mixture import Mixture
 
-    queries = gather(engine, topics, qrels, progress=progress)
-    if len(queries.qids) < MIN_TOPICS:
-        raise SettingError(f"{len(queries.qids)} topics to train with, expected at least {MIN_TOPICS}")
-    by_qid = {topic.qid: topic for topic in topics}
-    rankings: dict[str, Ranking] = {}
-    folds = [fold.tolist() for fold in deal_folds(len(queries.qids), n_folds, seed)]
-    calls = []
-    for fold in folds:
-        others = sorted({*range(len(queries.qids))} - {*fold})
-        calls.append((engine, queries.take(others), [by_qid[queries.qids[row]] for row in fold], seed))
-    stage = "training a mixture"
-    progress(stage, 0, len(folds))
-    for part in run_calls(learn_and_search, calls, cluster, lambda n_done: progress(stage, n_done, len(folds))):
-        rankings |= {ranking.qid: ranking for ranking in part}
-    unused = [topic for topic in topics if topic.qid not in rankings]
-    rankings |= {ranking.qid: ranking for ranking in Pipeline(engine, Mixture()).run(unused, k=DEPTH)}
+    with divide_shards_of(engine, cluster, divide) as divided:
+        queries = gather(divided, topics, qrels, progress=progress)
+        if len(queries.qids) < MIN_TOPICS:
+            raise SettingError(f"{len(queries.qids)} topics to train with, expected at least {MIN_TOPICS}")
+        by_qid = {topic.qid: topic for topic in topics}
+        folds = [fold.tolist() for fold in deal_folds(len(queries.qids), n_folds, seed)]
+        calls = [(queries.take(sorted({*range(len(queries.qids))} - {*fold})), seed) for fold in folds]
+        stage = "training a mixture"
+        progress(stage, 0, len(folds))
+        learnt = run_calls(learn_mixture, calls, cluster, lambda n_done: progress(stage, n_done, len(folds)))
+        searches = [
+            (scorer, [by_qid[queries.qids[row]] for row in fold]) for scorer, fold in zip(learnt, folds, strict=True)
+        ]
+        searches.append((Mixture(), [topic for topic in topics if topic.qid not in queries.qids]))
+        place = None if divided.is_distributed else cluster
+        rankings = {
+            ranking.qid: ranking
+            for scorer, wanted in searches
+            for ranking in Pipeline(divided, scorer).run(wanted, k=DEPTH, cluster=place, divide=TOPICS)
+        }
     return [rankings[topic.qid] for topic in topics]
 
 
-def learn_and_search(
-    engine: SearchEngine, queries: TrainingQueries, held_out: Sequence[Topic], seed: int
-) -> list[Ranking]:
-    """Topics ranked by a mixture with weights learnt from others."""
+def learn_mixture(queries: TrainingQueries, seed: int) -> Scorer:
+    """A mixture with weights learnt from some topics, which may be a cluster's task."""
     from searchlab.mixtures.weight_training import learn_mce
 
-    return list(Pipeline(engine, learn_mce(queries, seed=seed).scorer()).run(held_out, k=DEPTH))
+    return learn_mce(queries, seed=seed).scorer()

@@ -22,7 +22,7 @@ from collections.abc import Iterator, Sequence
 from copy import copy
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -51,11 +51,15 @@ from searchlab.types import Array, Progress, no_progress
 
 if TYPE_CHECKING:
     from searchlab.cluster.cluster import Cluster
+    from searchlab.corpus.trec.packed_docnos import PackedDocnos
+    from searchlab.retrieval.document_reading import DocumentReading
     from searchlab.retrieval.expansion import RM3
     from searchlab.retrieval.pipeline import Pipeline
 
 # Indexes that a worker of a cluster keeps open.
 MAX_OPEN_ENGINES = 4
+
+T = TypeVar("T")
 
 
 class BestDocuments(NamedTuple):
@@ -67,7 +71,7 @@ class BestDocuments(NamedTuple):
     shards: Array
     docs: Array
     scores: Array
-    docnos: list[str] | None = None
+    docnos: PackedDocnos | list[str] | None = None
     n_matches: int | None = None
 
 
@@ -95,6 +99,8 @@ class SearchEngine:
 
     # Whether other processes search, which may be lost, or take long.
     is_distributed: bool = False
+    # How many topics should be under way at the same time: one, or as many as can wait for other processes.
+    topics_at_a_time: int = 1
 
     def __init__(
         self, folder: str | Path, *, compiled: bool = True, language: str | None = None, synonyms: Any = None
@@ -214,7 +220,7 @@ class SearchEngine:
             count = partial(self.count_matches, *request) if n_matches is None else partial(int, n_matches)
             matches = Matches(count, partial(self.mark_matches, *request), search_fields)
         if parsed is not query:
-            warn_of_remarks(parsed)
+            warn_of_remarks(parsed.text, parsed.remarks)
         columns = best.shards, best.docs, best.scores
         return Hits(
             self.snapshot, parsed, *columns, seconds, docnos=best.docnos, compiled=self.compiled, matches=matches
@@ -250,6 +256,13 @@ class SearchEngine:
             rows = np.flatnonzero(shards == shard_index)
             scores[rows] = scoring.score(shard_index, docs[rows])
         return scores
+
+    def read_documents(self, reading: DocumentReading[T], shards: Array, docs: Array) -> T:
+        """What a reading gives of documents, by shard and number; the engine that has their shards reads them."""
+        return reading.read(self, shards, docs)
+
+    def interrupt(self) -> None:
+        """End what other processes do for this engine."""
 
     def search_many(
         self,

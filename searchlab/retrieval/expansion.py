@@ -20,6 +20,7 @@ from searchlab.indexing.snapshot import Snapshot
 from searchlab.indexing.storage.columns import DocumentTokens
 from searchlab.records import QueryTerm, TermStats
 from searchlab.retrieval.composition.steps import Step, setting_label
+from searchlab.retrieval.document_reading import DocumentReading, join_lists
 from searchlab.retrieval.results import Hits, Query
 from searchlab.types import Array
 
@@ -29,6 +30,9 @@ if TYPE_CHECKING:
 
 # A relevance model of more documents is a model of the collection, and a query of more terms is a document.
 MAX_DOCUMENTS = MAX_TERMS = 1000
+
+# Terms, and the frequency of each.
+TermFrequencies = tuple[list[str], Array]
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,8 +100,8 @@ class RM3(Step):
         # Shards number terms independently. Sums are formed in the order of the hits, whatever the shards.
         rows: dict[str, int] = {}
         all_rows, shares = [], []
-        best = zip(hits.shards[: self.documents].tolist(), hits.docs[: self.documents].tolist(), strict=True)
-        counted = _count_terms(engine.snapshot, list(best), stream)
+        best = hits.shards[: self.documents], hits.docs[: self.documents]
+        counted = engine.read_documents(TermReading(stream), *best)
         for (texts, tfs), likelihood in zip(counted, likelihoods.tolist(), strict=True):
             all_rows += [rows.setdefault(text, len(rows)) for text in texts]
             shares.append(likelihood * tfs / tfs.sum())
@@ -157,7 +161,8 @@ def similar_query(engine: SearchEngine, docno: str, *, terms: int = 25, stream: 
     """
     engine.snapshot.require_stream(stream)
     _require_count("terms", terms, MAX_TERMS)
-    [(texts, tfs)] = _count_terms(engine.snapshot, [engine.snapshot.locate(docno)], stream)
+    shard, doc = engine.snapshot.locate(docno)
+    [(texts, tfs)] = engine.read_documents(TermReading(stream), np.array([shard]), np.array([doc]))
     selected = _most_telling(engine.snapshot, stream, texts, tfs, terms, _similarity_idf)
     return Query(f"like {docno}", tuple(replace(term, count=tf) for term, tf in selected.items()), ())
 
@@ -175,15 +180,27 @@ def _similarity_idf(stats: TermStats) -> float:
     return 1 + math.log((stats.n_docs + 1) / (stats.doc_freq + 1)) if stats.doc_freq > 1 else 0.0
 
 
-def _count_terms(
-    snapshot: Snapshot, documents: Sequence[tuple[int, int]], stream: str
-) -> list[tuple[list[str], Array]]:
-    """The distinct terms of documents in one stream, given by shard and number, and the frequency of each term."""
-    found: list[tuple[list[str], Array]] = [([], np.zeros(0))] * len(documents)
-    for shard_index in {shard for shard, _ in documents}:
+@dataclass(frozen=True)
+class TermReading(DocumentReading[list[TermFrequencies]]):
+    """The distinct terms of documents in a stream, and the frequency of each."""
+
+    stream: str
+
+    def read(self, engine: SearchEngine, shards: Array, docs: Array) -> list[TermFrequencies]:
+        """Terms and frequencies of each document."""
+        return _count_terms(engine.snapshot, shards.tolist(), docs.tolist(), self.stream)
+
+    def join(self, parts: Sequence[tuple[Array, list[TermFrequencies]]], n_docs: int) -> list[TermFrequencies]:
+        """Those of all groups."""
+        return join_lists(parts, n_docs)
+
+
+def _count_terms(snapshot: Snapshot, shards: Sequence[int], docs: Sequence[int], stream: str) -> list[TermFrequencies]:
+    found: list[TermFrequencies] = [([], np.zeros(0))] * len(docs)
+    for shard_index in set(shards):
         tokens = snapshot.shards[shard_index].columns.document_tokens(stream)
-        rows = [row for row, (shard, _) in enumerate(documents) if shard == shard_index]
-        counted = [np.unique(_tokens_of(tokens, documents[row][1], stream), return_counts=True) for row in rows]
+        rows = [row for row, shard in enumerate(shards) if shard == shard_index]
+        counted = [np.unique(_tokens_of(tokens, docs[row], stream), return_counts=True) for row in rows]
         numbers = list(dict.fromkeys(chain.from_iterable(own.tolist() for own, _ in counted)))
         with snapshot.report_damage():
             # All at once, which is faster than document by document.

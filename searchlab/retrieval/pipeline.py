@@ -116,7 +116,8 @@ class Pipeline(BasePipeline):
 
     def over(self, engine: SearchEngine) -> Pipeline:
         """The same pipeline over another engine of the same index."""
-        return replace(self, engine=engine, model=None if self.model is None else self.model.over(engine))
+        model = None if self.model is None else self.model.over(engine)
+        return replace(self, engine=engine, scorer=self.scorer.pinned(engine.reader), model=model)
 
     def learnt_from(self, topics: Sequence[Topic]) -> set[str]:
         """The qids of topics that the model was trained on."""

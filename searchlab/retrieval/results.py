@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any, Self, overload
 
 import numpy as np
 
+from searchlab.corpus.trec.packed_docnos import PackedDocnos
 from searchlab.errors import SettingError, unknown_name
-from searchlab.indexing.snapshot import Snapshot
+from searchlab.indexing.snapshot import MIN_COMPILED_DOCNOS, Snapshot
 from searchlab.indexing.storage.columns import NGRAMS, STREAMS
 from searchlab.indexing.storage.stored_documents import StoredDocument
 from searchlab.notebook_html import MAX_ROWS, Cell, Markup, html_bar, html_block, html_table, marked_html
@@ -141,7 +142,7 @@ class Hits(HitsExport, Sequence[Hit]):
         scores: Array,
         seconds: float,
         *,
-        docnos: list[str] | None = None,
+        docnos: PackedDocnos | list[str] | None = None,
         compiled: bool = False,
         matches: Matches | None = None,
     ) -> None:
@@ -185,9 +186,15 @@ class Hits(HitsExport, Sequence[Hit]):
         """The n most frequent values of some fields, over all documents that the search finds, whatever k."""
         return {field: count_facet(self._snapshot, self.matching, field, n) for field in fields}
 
-    def histogram(self, field: str, n: int = N_BINS) -> tuple[Bin, ...]:
-        """Numbers of a field, in at most n bins, over all documents that the search finds, whatever k."""
-        return count_bins(self._snapshot, self.matching, field, n)
+    def histogram(self, field: str, n: int = N_BINS, *, unfiltered: Hits | None = None) -> tuple[Bin, ...]:
+        """Numbers of a field, in at most n bins, over all documents that the search finds, whatever k.
+
+        With the hits of the same query without its filter by this field (`unfiltered`), the bins are of all documents
+        of those, and each says how many of them this search finds.
+        """
+        if unfiltered is None:
+            return count_bins(self._snapshot, self.matching, field, n)
+        return count_bins(self._snapshot, unfiltered.matching, field, n, self.matching)
 
     def group_duplicates(self, k: int | None = None) -> list[DuplicateGroup]:
         """The first k groups of near-duplicates among these hits (see `searchlab.retrieval.near_duplicates`)."""
@@ -288,7 +295,10 @@ class Hits(HitsExport, Sequence[Hit]):
         changed.shards, changed.docs, changed.scores = self.shards[rows], self.docs[rows], self.scores[rows]
         if self.known_docnos is not None:
             known = self.known_docnos
-            changed.known_docnos = known[rows] if isinstance(rows, slice) else [known[row] for row in rows.tolist()]
+            if isinstance(known, PackedDocnos):
+                changed.known_docnos = known[rows]
+            else:
+                changed.known_docnos = known[rows] if isinstance(rows, slice) else [known[row] for row in rows.tolist()]
         return changed
 
     def to_dataframe(self, fields: str | Sequence[str] = (), *, polars: bool = False) -> Any:
@@ -321,9 +331,19 @@ class Hits(HitsExport, Sequence[Hit]):
     @cached_property
     def docnos(self) -> list[str]:
         """The docnos of the hits, without reading the documents."""
+        known = self.docno_column
+        return known.strings() if isinstance(known, PackedDocnos) else known
+
+    @property
+    def docno_column(self) -> PackedDocnos | list[str]:
+        """The docnos of the hits; of many, no strings are made."""
         if self.known_docnos is not None:
             return self.known_docnos
-        return self._snapshot.docnos_of(self.shards, self.docs, compiled=self.compiled)
+        if self.compiled and len(self.docs) >= MIN_COMPILED_DOCNOS:
+            packed = self._snapshot.packed_docnos(self.shards, self.docs)
+            if packed is not None:
+                return packed
+        return self._snapshot.docnos_of(self.shards, self.docs)
 
 
 def _hit_html(hit: Hit) -> str:

@@ -8,7 +8,6 @@ import numpy as np
 
 from searchlab.errors import QueryWarning, SettingError, warn_caller
 from searchlab.retrieval.query.filters import Filter
-from searchlab.retrieval.results import Query
 
 Filters = Sequence[Filter | str] | Mapping[str, object]
 
@@ -47,7 +46,7 @@ def _parse_filter(written: Filter | str) -> Filter:
     return Filter.parse(written)
 
 
-def warn_of_remarks(query: Query) -> None:
+def warn_of_remarks(text: str, remarks: Sequence[str]) -> None:
     """Warn if a query was not understood as it is written, at the line of the program that called searchlab."""
-    for remark in query.remarks:
-        warn_caller(f"{query.text!r}: {remark}", QueryWarning)
+    for remark in remarks:
+        warn_caller(f"{text!r}: {remark}", QueryWarning)

@@ -51,6 +51,10 @@ class Scorer(ABC):
         """Raise SettingError if plain words cannot be searched in this stream alone."""
         return
 
+    def pinned(self, reader: IndexReader) -> Scorer:
+        """The scorer as other processes need it, so that what it reads of the index is the same as here."""
+        return self
+
     @abstractmethod
     def bind(self, reader: IndexReader, stream: str) -> BoundScorer:
         """The scorer over one index; the words of a plain query are looked up in `stream`."""

@@ -11,12 +11,12 @@ Topics are those of title and body, whatever stream is searched; in other fields
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from searchlab.errors import SettingError
+from searchlab.errors import SettingError, StoreError
 from searchlab.indexing.snapshot import live_docs
 from searchlab.indexing.storage.columns import STREAMS
 from searchlab.scorers.base import MIN_SETTING, Scorer
@@ -37,12 +37,14 @@ class PLSA(Scorer):
     """The language model of slide 9 over the latent topics of documents, `searchlab topic-model --method plsa`.
 
     `topics` names a topic model of the index. An α or β that is not set is the one trained with this model, or else
-    the default. The collection must have a part, α(1-β) > 0: it alone makes some words of a query possible.
+    the default. The collection must have a part, α(1-β) > 0: it alone makes some words of a query possible. `version`
+    is the fingerprint that the model must have, if other processes score by it.
     """
 
     alpha: float | None = None
     beta: float | None = None
     topics: str = "plsa"
+    version: str = field(default="", metadata={"is_setting": False})
 
     label = "PLSA topics"
     needs_topic_model = True
@@ -60,8 +62,14 @@ class PLSA(Scorer):
         """The scorer over one index; raises IndexMissing if that has no such topic model."""
         from searchlab.topic_models.topic_model_store import open_topic_model
 
-        model = open_topic_model(reader.snapshot, self.topics)
+        model = open_topic_model(reader.snapshot.whole, self.topics)
+        if self.version not in ("", model.fingerprint):
+            raise StoreError(f"{model.home}: made again while several processes searched by it; try again")
         return BoundTopicScorer(reader, stream, model, *self.weights(model))
+
+    def pinned(self, reader: IndexReader) -> PLSA:
+        """The scorer by the topic model that the index has now."""
+        return replace(self, version=reader.bind(self, "both").model.fingerprint)
 
     def weights(self, model: TopicModel) -> tuple[float, float]:
         """α and β for a topic model: as set, as trained, or the defaults."""
@@ -69,7 +77,7 @@ class PLSA(Scorer):
         return alpha if self.alpha is None else self.alpha, beta if self.beta is None else self.beta
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class TopicModelScorer(Scorer):
     """The same over an open topic model, such as one that has just been trained; for the model's own index."""
 
@@ -131,7 +139,7 @@ class BoundTopicScorer(BoundDenseScorer):
     def _topics_given_document(self, shard_index: int, docs: Array) -> Array:
         """P(T|D) of documents of a shard, a row a topic."""
         if shard_index not in self._cached_topics:
-            shard = self.model.snapshot.shards[shard_index]
+            shard = self.reader.snapshot.shards[shard_index]
             live = live_docs(shard)
             if len(live) * self.model.n_topics > MAX_CACHED_PROBABILITIES:
                 return np.ascontiguousarray(self._read_topics(shard_index, docs).T)
@@ -141,7 +149,8 @@ class BoundTopicScorer(BoundDenseScorer):
         return np.take(self._cached_topics[shard_index], docs, axis=1)
 
     def _read_topics(self, shard_index: int, docs: Array) -> Array:
-        return self.model.topics_given_document(np.full(len(docs), shard_index), docs)
+        number = self.reader.snapshot.shard_numbers[shard_index]
+        return self.model.topics_given_document(np.full(len(docs), number), docs)
 
     def term_given_topic(self, query: ScorableQuery) -> Array:
         """P(w|T) of each term of a query; a wildcard is as likely as its variants together."""

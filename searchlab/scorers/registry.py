@@ -41,7 +41,8 @@ def make_scorer(name: str, settings: Mapping[str, str] | None = None) -> Scorer:
     if name not in SCORERS:
         raise unknown_name("scorer", name, SCORERS, {kind.__name__: own for own, kind in SCORERS.items()})
     scorer = SCORERS[name]
-    known = {field.name.rstrip("_"): field for field in fields(scorer)}  # type: ignore[arg-type]
+    listed = [field for field in fields(scorer) if field.metadata.get("is_setting", True)]  # type: ignore[arg-type]
+    known = {field.name.rstrip("_"): field for field in listed}
     values: dict[str, Any] = {}
     for key, text in (settings or {}).items():
         if key not in known:

@@ -5,6 +5,7 @@ Both are read from files, not given as settings; see `searchlab.mixtures.weights
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import ClassVar
@@ -55,6 +56,17 @@ class DocumentWeights:
             raise SettingError(
                 f"weights of document {self.docnos[row]}: {listed}, expected numbers from 0 that sum to 1"
             )
+
+    @cached_property
+    def _digest(self) -> str:
+        """A hash of docnos and weights, by which equal ones are recognised in other processes."""
+        return hashlib.sha256("\n".join(self.docnos).encode() + b"\0" + self.weights.tobytes()).hexdigest()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, DocumentWeights) and self._digest == other._digest
+
+    def __hash__(self) -> int:
+        return hash(self._digest)
 
     @cached_property
     def _rows(self) -> dict[str, int]:
@@ -185,9 +197,6 @@ class TrainedMixture(Mixture):
 
 class BoundTrainedMixture(BoundMixture):
     """A trained mixture over one index."""
-
-    # The weights of single documents are looked up in the whole index.
-    needs_all_shards = True
 
     def __init__(self, scorer: TrainedMixture, reader: IndexReader, stream: str) -> None:
         super().__init__(scorer, reader, stream)

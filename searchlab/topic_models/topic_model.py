@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from copy import copy
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -37,6 +37,8 @@ class TopicModel(VectorArtefact[TopicModelRecord]):
 
     def __init__(self, snapshot: Snapshot, home: Path, record: TopicModelRecord, *, verify: bool = False) -> None:
         super().__init__(snapshot, home, record, verify=verify)
+        # The model that this one was made of, and what is different in it.
+        self._changes: tuple[TopicModel, Mapping[tuple[int, int], Array]] | None = None
         if not self._vectors.stored and snapshot.n_docs and record.n_docs and self.staleness == 1:
             raise IndexOutdated(f"{home}: made from other documents than the index has; {record.remedy(home)}")
 
@@ -124,7 +126,12 @@ class TopicModel(VectorArtefact[TopicModelRecord]):
         """The model with another P(T|D) of some documents, given by shard and number."""
         changed = copy(self)
         changed._vectors = self._vectors.changed(of_docs)
+        changed._changes = (self, dict(of_docs))
         return changed
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Another process opens the same files, and makes the same changes."""
+        return super().__reduce__() if self._changes is None else (TopicModel.with_documents, self._changes)
 
     def top_terms(self, topic: int, n: int = 10) -> list[tuple[str, float]]:
         """The most characteristic terms of a latent topic, by P(w|T)·ln(P(w|T)/P(w|C)), each with its P(w|T).

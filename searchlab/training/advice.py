@@ -74,8 +74,8 @@ def _choose(result: CrossValidationResult) -> Advice:
         return Advice("too few", f"{few} ({_change(best)}): {todo}.", more)
     if result.helps:
         search = result.best_search
-        beside = "" if search is best else f"; {_change(search)}, {_certainty(search)}"
-        found = f"{_held_out_change(best)}, {_certainty(best)}{beside}"
+        beside = "" if search is best else f"; {_change(search)}, {describe_certainty(search)}"
+        found = f"{_held_out_change(best)}, {describe_certainty(best)}{beside}"
         return Advice("helps", f"{result.subject} helps: {found}: use it.", use=result.name)
     if best.difference > TIE_TOLERANCE:
         return _not_yet(result)
@@ -92,7 +92,7 @@ def _keep_baseline(name: str, best: Comparison, search: Comparison) -> Advice:
         effect = "makes no difference so far"
     if search is not best and search.difference > TIE_TOLERANCE:
         effect = f"{_better_than(search)}, but {beside} {best.name_b}"
-    certainty = "" if is_tie else f", {_certainty(best)}"
+    certainty = "" if is_tie else f", {describe_certainty(best)}"
     for_now = " for now" if kind == "not yet" else ""
     sentence = f"{name} {effect}: {_held_out_change(best)}{certainty}: stay with {best.name_b}{for_now}."
     return Advice(kind, sentence, use=best.name_b)
@@ -107,7 +107,7 @@ def _describe_doubling(curve: LearningCurve | None) -> str:
     gain = None if curve is None else curve.last_doubling
     if gain is None:
         return ""
-    change = f"{gain.measure} {format_difference(gain.difference)}, {_certainty(gain)}"
+    change = f"{gain.measure} {format_difference(gain.difference)}, {describe_certainty(gain)}"
     found = f"Learning from {gain.name_a} instead of {gain.name_b.removesuffix(' topics')}: {change}"
     if gain.significant and gain.difference > 0:
         return f"{found}: more judgments will probably help."
@@ -125,6 +125,13 @@ def advise_before(n_useful: int, n_judgments: int) -> Advice | None:
     return Advice("too few", f"Too few judgments: {have}, {need}; {todo}.", more)
 
 
+def describe_certainty(compared: Comparison) -> str:
+    """The p-value, corrected if there were several comparisons."""
+    corrected = "" if compared.p_corrected is None else " after correction"
+    p = compared.p if compared.p_corrected is None else compared.p_corrected
+    return f"{format_p_value(p)}{corrected}{'' if compared.significant else ', which may be chance'}"
+
+
 def topics_needed(n: int, t: float) -> float:
     """The number of topics N that show a difference for which n topics have the statistic t; see the formula above."""
     return math.inf if t <= 0 else n * (QUANTILES / t) ** 2
@@ -136,7 +143,7 @@ def _not_yet(result: CrossValidationResult) -> Advice:
     effect = "is not shown to help yet"
     if search is not best:
         effect = f"{_better_than(search)}, but not shown to be better than {best.name_b} yet"
-    doubt = f"{result.subject} {effect}: {_held_out_change(best)}, {_certainty(best)}"
+    doubt = f"{result.subject} {effect}: {_held_out_change(best)}, {describe_certainty(best)}"
     stay = f"stay with {best.name_b} until then"
     exact = topics_needed(n, best.t.statistic) - n
     if exact > min(MAX_GROWTH * n, MAX_MORE_TOPICS):
@@ -165,13 +172,6 @@ def _more_topics(more: int, n: int, n_judgments: int) -> str:
 
 def _topics(n: int) -> str:
     return f"{n:,} topic{'s' * (n != 1)}"
-
-
-def _certainty(compared: Comparison) -> str:
-    """The p-value, corrected if there were several comparisons."""
-    corrected = "" if compared.p_corrected is None else " after correction"
-    p = compared.p if compared.p_corrected is None else compared.p_corrected
-    return f"{format_p_value(p)}{corrected}{'' if compared.significant else ', which may be chance'}"
 
 
 def _change(compared: Comparison) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -34,6 +35,7 @@ from searchlab.training.from_table import make_bundle, require_different_grades
 from searchlab.training.held_out import RECALL_MEASURES, HeldOutTopics
 from searchlab.training.learning_curve import LearningCurve, measure_learning_curve
 from searchlab.training.recipe import Recipe, choose_recipe
+from searchlab.training.retraining import NOT_COMPARED, ModelComparison, compare_with_former
 from searchlab.training.training_set import Features, TrainingSet, prepare_training
 from searchlab.types import Floats, Progress, no_progress
 
@@ -52,22 +54,29 @@ def train_from_index(
     first_stage: FirstStage | None = None,
     source: str = "",
     cluster: Cluster | str | None = None,
+    divide: str = "auto",
+    former: Bundle | None = None,
     progress: Progress = no_progress,
 ) -> Bundle:
     """A model for this index, compared with what needs no judgments.
 
     Topics and judgments are anything that `make_topics` and `make_qrels` take: files, dicts, DataFrames, values. A
     `ranker`, by name or as an estimator, is trained by `Recipe.for_search`; a `recipe` decides on all of the training.
-    With a `cluster`, or its address, its workers search for candidates, compute features, and learn the folds, the
-    points of the learning curve and the settings that are tried.
+    With a `cluster`, or its address, its workers search for candidates, compute features (by topics or by shards, as
+    `divide` says, see `BasePipeline.run`), and learn the folds, the points of the learning curve and the settings that
+    are tried. The model is the same, to the last byte.
+    The `former` model, if it is trained again, is compared with the new one (`retraining.py`): the result is in the
+    bundle's `training`, as `former`.
     """
     recipe = choose_recipe(ranker, recipe, Recipe.for_search)
     first_stage = first_stage or FirstStage()
     with nullcontext() if cluster is None else as_cluster(cluster) as connected:
         data = prepare_training(
-            engine, make_topics(topics), make_qrels(qrels), features, first_stage, progress, connected
+            engine, make_topics(topics), make_qrels(qrels), features, first_stage, progress, connected, divide
         )
-        return train_prepared(engine, data, recipe, first_stage, source=source, cluster=connected, progress=progress)
+        return train_prepared(
+            engine, data, recipe, first_stage, source=source, former=former, cluster=connected, progress=progress
+        )
 
 
 def train_prepared(
@@ -79,6 +88,7 @@ def train_prepared(
     source: str,
     progress: Progress,
     cluster: Cluster | None = None,
+    former: Bundle | None = None,
 ) -> Bundle:
     """A model trained on prepared data."""
     require_different_grades(data.table)
@@ -99,7 +109,35 @@ def train_prepared(
         "topics": {topic.qid: topic.text for topic in data.topics},
         **({"n_builtin_topics": n_known} if n_known else {}),
     }
+    if former is not None:
+        compared = _compare_with_former(engine, recipe, data, first_stage, former, result, progress, cluster)
+        training["former"] = {**compared.to_json(), "verdict": dict(former.trial or {}).get("verdict")}
     return replace(bundle, analyser=analyser, first_stage=first_stage, training=training)
+
+
+def _compare_with_former(
+    engine: SearchEngine,
+    recipe: Recipe,
+    data: TrainingSet,
+    first_stage: FirstStage,
+    former: Bundle,
+    result: CrossValidationResult | None,
+    progress: Progress,
+    cluster: Cluster | None,
+) -> ModelComparison:
+    """The new model compared with the former one, whose features and first stage may be others."""
+    stage = former.first_stage
+    if stage is None:
+        return ModelComparison(NOT_COMPARED, "the former one was trained from a file of features")
+    is_same = stage == first_stage and former.features == data.table.names
+
+    @cache
+    def prepare_again() -> TrainingSet:
+        if is_same:
+            return data
+        return prepare_training(engine, data.topics, data.qrels, former.features, stage, progress, cluster)
+
+    return compare_with_former(recipe, data, former, prepare_again, result, is_same, progress, cluster)
 
 
 def validate(

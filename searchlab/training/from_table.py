@@ -191,7 +191,8 @@ def _recipe_record(recipe: Recipe, choice: Choice) -> dict[str, Any]:
         summary += f", learning starts from {prior['name']}"
         if recipe.make_ranker().tuned is not None:  # only then is the model shrunk towards the prior
             summary += f", whose share is {100 * choice.prior_share:.0f} %"
-    return {**recipe.to_json(), "averaged": n_averaged, "summary": summary, "prior": prior}
+    given = {"given": _plain(recipe.settings)} if recipe.settings else {}
+    return {**recipe.to_json(), **given, "averaged": n_averaged, "summary": summary, "prior": prior}
 
 
 def _concatenate(train: FeatureTable, valid: FeatureTable) -> FeatureTable:

@@ -91,6 +91,7 @@ def learning_curve(
     first_stage: FirstStage | None = None,
     sizes: Sequence[int] | None = None,
     cluster: Cluster | str | None = None,
+    divide: str = "auto",
     progress: Progress = no_progress,
 ) -> LearningCurve:
     """The learning curve of a recipe on an index with judged topics; the arguments are those of `train_from_index`.
@@ -100,7 +101,9 @@ def learning_curve(
     recipe = choose_recipe(ranker, recipe, Recipe.for_search)
     stage = first_stage or FirstStage()
     with nullcontext() if cluster is None else as_cluster(cluster) as connected:
-        data = prepare_training(engine, make_topics(topics), make_qrels(qrels), features, stage, progress, connected)
+        data = prepare_training(
+            engine, make_topics(topics), make_qrels(qrels), features, stage, progress, connected, divide
+        )
         return measure_learning_curve(recipe.for_topics(data.topics), data, sizes, progress, connected)
 
 

@@ -7,6 +7,7 @@ as not relevant.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -21,7 +22,10 @@ from searchlab.features.feature_table import FeatureTable
 from searchlab.features.prerequisites import build_prerequisites
 from searchlab.rankers.first_stage import FirstStage
 from searchlab.records import Judgments, Ranking, Topic
-from searchlab.retrieval.composition.cluster_batch import split_evenly
+from searchlab.retrieval.composition.cluster_batch import divide_topics
+from searchlab.retrieval.composition.topic_batch import search_numbered
+from searchlab.retrieval.distributed.distributed_engine import divide_shards_of
+from searchlab.retrieval.distributed.shard_division import TOPICS
 from searchlab.retrieval.document_list import DocumentList, best_first
 from searchlab.retrieval.engine import SearchEngine
 from searchlab.retrieval.pipeline import PipelineSearch, tail_scores
@@ -75,8 +79,9 @@ def prepare_training(
     first_stage: FirstStage,
     progress: Progress = no_progress,
     cluster: Cluster | str | None = None,
+    divide: str = "auto",
 ) -> TrainingSet:
-    """Find candidates and compute their features, perhaps on a cluster.
+    """Find candidates and compute their features, perhaps on a cluster, as `divide` says (see `BasePipeline.run`).
 
     Topics without a relevant document are skipped.
 
@@ -86,21 +91,31 @@ def prepare_training(
     useful = useful_topics(topics, qrels)
     feature_set = make_feature_set(features)
     build_prerequisites(engine, feature_set, progress, cluster)
-    progress("searching", 0, len(useful))
-    searches: dict[str, PipelineSearch] = {}
-    if cluster is None:
-        found = []
-        for number, topic in enumerate(useful, start=1):
-            searches[topic.qid] = first_stage.pipeline(engine).start(topic.text)
-            found.append(_find_candidates(searches[topic.qid], topic, first_stage))
-            progress("searching", number, len(useful))
-    else:
-        found = _search_on_cluster(as_cluster(cluster), engine, useful, first_stage, progress)
+    with (
+        nullcontext() if cluster is None else as_cluster(cluster) as connected,
+        divide_shards_of(engine, connected, divide) as divided,
+    ):
+        searches: dict[str, PipelineSearch] = {}
+        if connected is None or divided.is_distributed:
+            connected = None
+            pipeline = first_stage.pipeline(divided)
+            searches = {topic.qid: pipeline.start(topic.text) for topic in useful}
+
+            def find(number: int) -> FoundCandidates:
+                topic = useful[number]
+                return _find_candidates(searches[topic.qid], topic, first_stage)
+
+            jobs, stop = divided.topics_at_a_time, divided.interrupt
+            found = search_numbered(find, len(useful), jobs=jobs, progress=progress, stop=stop)
+        else:
+            found = _search_on_cluster(connected, engine, useful, first_stage, progress)
+        documents = {topic.qid: each.documents for topic, each in zip(useful, found, strict=True)}
+        candidates = Candidates(documents, searches=searches)
+        table = extract(
+            divided, useful, candidates, feature_set, qrels=qrels, cluster=connected, divide=TOPICS, progress=progress
+        )
     names = [_scorer_label(first_stage), *([EXPANDED] if first_stage.expanded else [])]
     baselines = {name: [each.rankings[number] for each in found] for number, name in enumerate(names)}
-    documents = {topic.qid: each.documents for topic, each in zip(useful, found, strict=True)}
-    candidates = Candidates(documents, searches=searches)
-    table = extract(engine, useful, candidates, feature_set, qrels=qrels, cluster=cluster, progress=progress)
     return TrainingSet(tuple(useful), qrels, table, baselines, len(topics) - len(useful))
 
 
@@ -129,7 +144,7 @@ def _search_on_cluster(
     """The candidates of topics, which are divided among the workers."""
     with cluster:
         cluster.check_sources([engine.snapshot.folder])
-        parts = split_evenly(topics, len(cluster.workers))
+        parts = divide_topics(topics, len(cluster.workers))
         found = cluster.run(
             find_candidates,
             [(engine, part, first_stage) for part in parts],

@@ -7,16 +7,19 @@ from contextlib import asynccontextmanager
 
 from starlette.applications import Starlette
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import HTMLResponse, Response
 from starlette.types import ASGIApp
 
+from searchlab.web.error_pages import error_page, rejection_page
 from searchlab.web.handlers import read_session
 from searchlab.web.http_errors import INTERNAL_ERROR, HttpError
 from searchlab.web.jobs.thread_pools import ThreadPools
 from searchlab.web.middleware.auth import LoginForm
+from searchlab.web.middleware.rejections import Rejection, is_api
+from searchlab.web.middleware.request_context import SCOPE_KEY
 from searchlab.web.middleware.security import SecurityMiddleware, SecuritySettings
 from searchlab.web.pages.rendering import render
-from searchlab.web.responses import error_page, json_error
+from searchlab.web.responses import json_error
 from searchlab.web.routes.routing import make_routes
 from searchlab.web.state.app_state import AppState
 
@@ -31,31 +34,33 @@ def make_app(app_state: AppState, security: SecuritySettings) -> ASGIApp:
         pools.close()
         app_state.close()
 
-    no_route = _no_route_handler(app_state)
+    no_route = _no_route_handler(app_state, pools)
     app = Starlette(
         routes=make_routes(app_state, pools),
         lifespan=lifespan,
         exception_handlers={404: no_route, 405: no_route, Exception: _internal_error},
     )
-    return SecurityMiddleware(app, security, _login_page)
+    return SecurityMiddleware(app, security, _login_page, rejection_page)
 
 
-def _no_route_handler(app_state: AppState) -> Callable[[Request, Exception], Awaitable[Response]]:
+def _no_route_handler(app_state: AppState, pools: ThreadPools) -> Callable[[Request, Exception], Awaitable[Response]]:
     """Answers requests for which there is no route, or not with this method."""
 
     async def respond(request: Request, error: Exception) -> Response:
         status = int(getattr(error, "status_code", 404))
         http_error = HttpError(status, "no such page" if status == 404 else "this method is not allowed here")
-        if request.url.path.startswith("/api"):
+        if is_api(request.scope):
             return json_error(http_error)
-        return error_page(app_state, read_session(request), http_error)
+        return await error_page(app_state, pools, request, read_session(request), http_error)
 
     return respond
 
 
 async def _internal_error(request: Request, error: Exception) -> Response:
     """Answers after an exception outside the handlers; the middleware logs it."""
-    return json_error(HttpError(500, INTERNAL_ERROR))
+    if is_api(request.scope):
+        return json_error(HttpError(500, INTERNAL_ERROR))
+    return HTMLResponse(rejection_page(Rejection(500, INTERNAL_ERROR), request.scope[SCOPE_KEY]), 500)
 
 
 def _login_page(form: LoginForm) -> str:

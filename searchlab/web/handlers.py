@@ -20,6 +20,7 @@ from searchlab.experiments.stored_results import FIGURES
 from searchlab.web.api.endpoint import Endpoint
 from searchlab.web.api.openapi import describe_api
 from searchlab.web.api.parameters import INDEX, JUDGE, OFF, SYNONYMS, Parameter, field_at_fault, parse_body, parse_texts
+from searchlab.web.error_pages import error_page
 from searchlab.web.http_errors import HttpError, NotFound
 from searchlab.web.jobs.thread_pools import SLOW, WRITE, ThreadPools, choose_pool
 from searchlab.web.middleware.auth import AUTH_SCOPE_KEY, local_url
@@ -30,7 +31,7 @@ from searchlab.web.pages.page import BrowserSession, Form, FormProblem, Page
 from searchlab.web.pages.plain_words import plain_system
 from searchlab.web.pages.rendering import WEB_FOLDER, render
 from searchlab.web.pages.workflow import describe_workflow
-from searchlab.web.responses import base_context, encode_json, error_page, json_error, log_error, redirect
+from searchlab.web.responses import base_context, encode_json, json_error, log_error, redirect
 from searchlab.web.state.app_state import REPORT, AppState
 from searchlab.web.state.open_index import OpenIndex
 from searchlab.web.state.request_state import RequestState
@@ -93,7 +94,8 @@ def page_handler(app_state: AppState, pools: ThreadPools, page: Page) -> Handler
         try:
             html, problem = await _render_page(app_state, pools, page, session, texts)
         except Exception as error:
-            return error_page(app_state, session, log_error(app_state, error, request), request.query_params)
+            http_error = log_error(app_state, error, request)
+            return await error_page(app_state, pools, request, session, http_error, request.query_params)
         return Response(html, 200 if problem is None else 400, media_type="text/html")
 
     return respond
@@ -117,7 +119,7 @@ def form_handler(app_state: AppState, pools: ThreadPools, form: Form, pages: Map
             http_error = log_error(app_state, error, request)
             problem = FormProblem(form.path, http_error.field or form.field, http_error.message, entries)
             shown = await _show_again(app_state, pools, pages, session, problem, http_error)
-            return shown or error_page(app_state, session, http_error, fields)
+            return shown or await error_page(app_state, pools, request, session, http_error, fields)
         return redirect(fields.get("back", "/") if url is None else url)
 
     return respond
@@ -180,9 +182,11 @@ async def _render_now(
         shown, given = parsed, values
         if "system" in shown and not any(texts.get("system", ())):
             shown, given = (each | {"system": state.index.default_system} for each in (shown, given))
-        context = base_context(state.index, state.index_names, session, page.menu, shown)
+        context = base_context(
+            state.index.name, state.index_names, session, page.menu, shown, state.index.default_system
+        )
         context["systems"] = state.index.cached("systems in words", lambda: _systems_in_words(state.index))
-        context["workflow"] = describe_workflow(state, shown.get("topic_set") or "")
+        context["workflow"] = describe_workflow(state, shown.get("topic_set") or "", shown.get("qid") or "")
         context["problem_of_form"] = problem
         return render(page.template, context | page.make_context(state, session, given))
 
@@ -212,7 +216,7 @@ def _kind_of_work(route: Endpoint | Page, index: str | None, values: Mapping[str
     return route.path, index, values.get("system"), *size
 
 
-def judge_name_handler(app_state: AppState) -> Handler:
+def judge_name_handler(app_state: AppState, pools: ThreadPools) -> Handler:
     """Sets the judge's name: that of the login, or a cookie where there is no login."""
     parameter = Parameter("judge", "string", JUDGE.description, default="", max_length=JUDGE.max_length)
 
@@ -226,7 +230,7 @@ def judge_name_handler(app_state: AppState) -> Handler:
             if bound and not request.scope[AUTH_SCOPE_KEY].name_judge(request.scope[SCOPE_KEY], name):
                 raise HttpError(403, "the name of this login cannot be changed; log in again for another")
         except HttpError as error:
-            return error_page(app_state, read_session(request), error)
+            return await error_page(app_state, pools, request, read_session(request), error, fields)
         response = redirect(fields.get("back", "/"))
         if not bound:
             response.set_cookie(JUDGE_COOKIE, quote(name), max_age=JUDGE_COOKIE_SECONDS, httponly=True, samesite="lax")
@@ -242,7 +246,8 @@ def report_handler(app_state: AppState, pools: ThreadPools) -> Handler:
         try:
             report = await pools.run(lambda: _read_result(app_state, request.path_params["name"]))
         except Exception as error:
-            return error_page(app_state, read_session(request), log_error(app_state, error, request))
+            http_error = log_error(app_state, error, request)
+            return await error_page(app_state, pools, request, read_session(request), http_error)
         return Response(report, media_type="text/html", headers={"content-security-policy": REPORT_POLICY})
 
     return respond
@@ -258,7 +263,8 @@ def figure_handler(app_state: AppState, pools: ThreadPools) -> Handler:
                 raise NotFound(f"there is no figure {figure[:60]!r}")
             drawing = await pools.run(lambda: _read_result(app_state, name, f"{figure}.svg"))
         except Exception as error:
-            return error_page(app_state, read_session(request), log_error(app_state, error, request))
+            http_error = log_error(app_state, error, request)
+            return await error_page(app_state, pools, request, read_session(request), http_error)
         return Response(drawing, media_type="image/svg+xml", headers={"content-security-policy": REPORT_POLICY})
 
     return respond

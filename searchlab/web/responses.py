@@ -1,4 +1,4 @@
-"""HTTP responses: JSON, pages, errors and redirects."""
+"""HTTP responses: JSON, errors and redirects; the variables of all pages."""
 
 from __future__ import annotations
 
@@ -15,12 +15,11 @@ from searchlab.json_numbers import without_nan
 from searchlab.web.http_errors import INTERNAL_ERROR, HttpError, to_http_error
 from searchlab.web.middleware.auth import local_url
 from searchlab.web.pages.page import BrowserSession
-from searchlab.web.pages.rendering import Links, render
+from searchlab.web.pages.rendering import Links
 from searchlab.web.state.app_state import AppState
-from searchlab.web.state.open_index import OpenIndex
 
-# Of what was typed, an error page keeps so much.
-MAX_KEPT_CHARACTERS = 4000
+# The system of an index for which no other one was chosen.
+BM25 = "bm25"
 
 log = logging.getLogger(__name__)
 
@@ -38,49 +37,30 @@ def encode_json(answer: Any) -> str:
 def json_error(error: HttpError) -> Response:
     """An error as JSON."""
     answer = {"error": error.message, "field": error.field or None}
-    return Response(json.dumps(answer), error.status, _retry_header(error), "application/json")
-
-
-def error_page(
-    app_state: AppState, session: BrowserSession, error: HttpError, sent: Mapping[str, Any] | None = None
-) -> Response:
-    """An error as a page. It is rendered in the event loop, so it opens no index.
-
-    `sent` are the parameters of the request: the page keeps its index, its query and the words that were typed, and
-    leads back to the page of the form.
-    """
-    fields = dict(sent or {})
-    known = fields.get("index") in app_state.indexes.names
-    index = (app_state.indexes.last_opened(fields["index"]) if known else None) or app_state.indexes.last_opened()
-    if index is None:  # no index could be opened yet: that may be the error
-        return Response(error.message, error.status, _retry_header(error), "text/plain")
-    context = base_context(index, app_state.indexes.names, session, "", {})
-    back = local_url(str(fields.get("back", ""))).decode()
-    kept = {
-        "query": str(fields.get("q", ""))[:MAX_KEPT_CHARACTERS],
-        "typed": str(fields.get("text", ""))[:MAX_KEPT_CHARACTERS],
-        "back": back if back != "/" else "",
-    }
-    html = render("error.html", context | {"status": error.status, "message": error.message} | kept)
-    return Response(html, error.status, _retry_header(error), "text/html")
+    return Response(json.dumps(answer), error.status, retry_header(error), "application/json")
 
 
 def base_context(
-    index: OpenIndex, indexes: tuple[str, ...], session: BrowserSession, menu: str, values: Mapping[str, Any]
+    index: str,
+    indexes: tuple[str, ...],
+    session: BrowserSession,
+    menu: str,
+    values: Mapping[str, Any],
+    default_system: str = BM25,
 ) -> dict[str, Any]:
-    """The variables that all templates use."""
-    url_state = {**values, "index": index.name if len(indexes) > 1 else None}
+    """The variables that all templates use; `default_system` is what ranks searches of the index."""
+    url_state = {**values, "index": index if len(indexes) > 1 else None}
     return {
         "menu": menu,
-        "index": index.name,
+        "index": index,
         "indexes": indexes,
         "csrf": session.csrf,
         "judge": session.judge,
         "judge_is_fixed": session.judge_is_fixed,
         "workflow": None,
         "problem_of_form": None,
-        "default_system": index.default_system,
-        "url": Links(url_state, index.default_system),
+        "default_system": default_system,
+        "url": Links(url_state, default_system),
     }
 
 
@@ -101,5 +81,6 @@ def redirect(url: str) -> Response:
     return RedirectResponse(local_url(url).decode("latin-1"), 303)
 
 
-def _retry_header(error: HttpError) -> dict[str, str]:
+def retry_header(error: HttpError) -> dict[str, str]:
+    """The header that asks a client to try again, if the error is temporary."""
     return {"retry-after": "1"} if error.status == 503 else {}

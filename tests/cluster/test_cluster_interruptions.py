@@ -49,6 +49,33 @@ def test_a_scheduler_lost_while_indexing_leaves_no_index(tmp_path, killed):
     assert summary.n_docs == 20_000
 
 
+def test_a_scheduler_lost_while_running_or_training_leaves_no_file(here, run_cli, monkeypatch):
+    (here / "topics.tsv").write_text("".join(f"{qid}\tflow of heat in t-cell lymphoma\n" for qid in range(6)))
+    docnos = [json.loads(line)["docno"] for line in (here / "small.jsonl").read_text().splitlines()]
+    (here / "qrels.txt").write_text(
+        "".join(f"{qid} 0 {docno} {(qid + n) % 2}\n" for qid in range(6) for n, docno in enumerate(docnos))
+    )
+    submit = Cluster._submit
+
+    def kill_and_submit(cluster, *task):
+        scheduler = cluster._processes._processes[0]
+        scheduler.kill()
+        scheduler.wait()
+        return submit(cluster, *task)
+
+    training = "--qrels", "qrels.txt", "--features", "table1", "--folds", 0
+    for command in (("run",), ("run", "--divide", "shards"), ("train", *training)):
+        arguments = *command, "--topics", "topics.tsv", "-o", "output"
+        with monkeypatch.context() as patch:
+            patch.setattr(Cluster, "_submit", kill_and_submit)
+            code, _, errors = run_cli(*arguments, "--cluster", "local:1")
+        last = errors.splitlines()[-1]
+        assert code != 0 and "local:1: the scheduler is lost" in last, errors
+        assert not list(here.glob("output*"))
+        assert run_cli(*arguments)[0] == 0
+        (here / "output").unlink()
+
+
 def test_an_interrupt_cancels_the_work_and_ends_the_processes(tmp_path):
     write_documents(tmp_path / "docs.jsonl", 100_000)
     script = (

@@ -11,7 +11,9 @@ from searchlab.errors import SettingError
 from searchlab.experiments.experiment import run_experiment
 from searchlab.experiments.plan_file import read_plan
 from searchlab.experiments.scorer_tuning import tune
-from searchlab.reproduction.cross_collection import make_learners, prepare_collection, run_cross
+from searchlab.reproduction.cross_collection.collection import prepare_collection
+from searchlab.reproduction.cross_collection.cross_training import run_cross
+from searchlab.reproduction.cross_collection.learners import make_learners
 from searchlab.reproduction.letor import reproduce
 from searchlab.reproduction.retrieval import run_retrieval
 from searchlab.reproduction.simulation import simulate

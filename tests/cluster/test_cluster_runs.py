@@ -10,7 +10,7 @@ import searchlab
 from searchlab.errors import StoreError
 from searchlab.features.latent_semantics.semantic_space import build_space
 from searchlab.indexing.snapshot import MIN_COMPILED_DOCNOS
-from searchlab.retrieval.composition.cluster_batch import split_evenly
+from searchlab.retrieval.composition.cluster_batch import divide_topics
 from searchlab.retrieval.engine import SearchEngine
 from tests.cluster.conftest import WORDS
 
@@ -92,13 +92,15 @@ def test_damage_is_reported_as_on_one_machine(build, documents, topics, cluster,
             engine.search_many(topics, cluster=cluster)
 
 
-def test_parts_are_even_and_complete():
+def test_each_round_of_tasks_has_half_of_the_topics_that_are_left():
     topics = list(range(1000))
-    parts = split_evenly(topics, 2)
+    parts = divide_topics(topics, 2)
     assert np.concatenate(parts).tolist() == topics
-    assert {len(part) for part in parts} <= {83, 84}
-    assert split_evenly(topics[:3], 2) == [topics[:3]]
-    assert split_evenly([], 2) == []
+    # The smallest have a sixteenth of the 500 topics of a worker; below that the rest is divided evenly.
+    assert [len(part) for part in parts] == [250, 250, 125, 125, 62, 63, 31, 31, 31, 32]
+    assert [len(part) for part in divide_topics(topics[:40], 3)] == [13, 13, 14]
+    assert divide_topics(topics[:3], 2) == [topics[:3]]
+    assert divide_topics([], 2) == []
 
 
 def test_the_command_writes_the_same_run(here, run_cli, cluster):

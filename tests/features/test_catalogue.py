@@ -8,10 +8,11 @@ import pytest
 from searchlab.features.candidates import judged
 from searchlab.features.catalogue import CATALOGUE, compute_features
 from searchlab.features.counts import Counts, bare_counts
-from searchlab.features.extraction import SUPPLIERS, extract
+from searchlab.features.extraction import extract
 from searchlab.features.feature_sets import find_feature, make_feature_set
 from searchlab.features.formulas.measured_features import NEIGHBOUR_FEATURES
-from searchlab.features.latent_semantics.word_vectors import WordVectors
+from searchlab.features.latent_semantics.word_vectors import WordEntries, WordVectors
+from searchlab.features.measuring.suppliers import SUPPLIERS
 from searchlab.indexing.storage.columns import STREAMS
 from searchlab.records import Document, TermStats, Topic
 from searchlab.retrieval.engine import SearchEngine
@@ -150,10 +151,13 @@ class Compass:
         assert terms == {"heat": 1, "flow": 1}
         return np.array([0, 1], np.float32)
 
-    def word_vectors(self, shards, docs, *, compiled=False):
+    def word_entries(self, shards, docs):
         rows = np.flatnonzero(docs < 3)  # a word of a and b, and another one of c
         words = np.array([0, 0, 1])[docs[rows]]
-        return WordVectors.of(len(docs), words, rows, np.ones(len(rows)))
+        return [WordEntries(0, words, rows, np.ones(len(rows)))]
+
+    def word_vectors(self, shards, docs):
+        return WordVectors.join(len(docs), self.word_entries(shards, docs))
 
 
 class Weather:

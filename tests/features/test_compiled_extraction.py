@@ -64,7 +64,7 @@ def test_counts_of_postings_and_of_texts_are_those_of_the_documents(folder, monk
     monkeypatch.setattr(counts_module, "MAX_READ_TOKENS", most)
     with SearchEngine(folder) as engine:
         documents = searched(Pipeline(engine), TOPICS, k=30).of("1")
-        found = counts_module.CandidateCounts(engine.snapshot, documents.shards, documents.docs, compiled=True)
+        found = counts_module.CandidateCounts(engine, documents.shards, documents.docs)
         counts = found.collect({"heat": 2, "nothing": 1, "flow": 1})
     by_docno = {document.docno: document for document in DOCUMENTS}
     assert len(documents)
@@ -80,8 +80,9 @@ def test_word_vectors_are_the_same_array_by_array(folder):
         space = SemanticSpace.open(engine.snapshot)
         documents = searched(Pipeline(engine), TOPICS, k=30).of("1")
         for _ in range(2):  # the second time with memory that was used
-            plain = space.word_vectors(documents.shards, documents.docs)
-            fast = space.word_vectors(documents.shards, documents.docs, compiled=True)
+            columns = documents.shards, documents.docs
+            plain = WordVectors.join(len(documents), space.word_entries(*columns))
+            fast = space.word_vectors(*columns)
             assert len(plain.rows)
             np.testing.assert_array_equal(fast.dense, plain.dense)
             np.testing.assert_array_equal(np.sort(fast.rows), np.sort(plain.rows))
@@ -121,4 +122,4 @@ def test_tokens_beyond_the_vocabulary_of_a_shard_are_damage(folder):
         for shard in range(len(engine.snapshot.shards)):
             space._term_numbers[shard] = np.zeros(0, np.int32)
         with pytest.raises(IndexCorrupt, match="tokens are damaged"):
-            space.word_vectors(documents.shards, documents.docs, compiled=True)
+            space.word_vectors(documents.shards, documents.docs)

@@ -13,10 +13,11 @@ from searchlab.errors import DuplicateError, IndexCorrupt, IndexMissing, Setting
 from searchlab.features import extraction
 from searchlab.features.candidates import Candidates, judged, ranked, searched
 from searchlab.features.catalogue import CATALOGUE
-from searchlab.features.counts import CandidateCounts
-from searchlab.features.extraction import SUPPLIERS, extract
+from searchlab.features.counts import CandidateCounts, CountReading
+from searchlab.features.extraction import extract
 from searchlab.features.formulas.measured_features import MIXTURE_FEATURES
 from searchlab.features.latent_semantics.neighbours import DenseVectors
+from searchlab.features.measuring.suppliers import SUPPLIERS
 from searchlab.indexing.building.deletion import delete
 from searchlab.indexing.storage.arrays.column import Column
 from searchlab.indexing.storage.columns import STREAMS
@@ -448,7 +449,7 @@ def test_only_what_the_features_need_is_measured(engine, monkeypatch, needs):
         def query_vector(self, terms, dims):
             return np.zeros(dims, np.float32)
 
-        def word_vectors(self, shards, docs, *, compiled=False):
+        def word_vectors(self, shards, docs):
             return DenseVectors(np.zeros((len(docs), 1), np.float32))
 
         def term_given_topic(self, terms):
@@ -486,12 +487,12 @@ def test_only_the_streams_that_features_need_are_counted(engine, monkeypatch):
 def test_a_term_is_looked_up_once_for_each_stream(engine, monkeypatch):
     looked_up = []
 
-    def look_up(counts, terms, name):
-        looked_up.extend((name, term) for term in terms)
-        return look_up_in_index(counts, terms, name)
+    def look_up(reading, *arguments):
+        looked_up.extend(reading.terms)
+        return look_up_in_index(reading, *arguments)
 
-    look_up_in_index = CandidateCounts._look_up
-    monkeypatch.setattr(CandidateCounts, "_look_up", look_up)
+    look_up_in_index = CountReading.read
+    monkeypatch.setattr(CountReading, "read", look_up)
     names = ["score.both.bm25", "score.both.rm3", "letor.title.tf"]
     together = extract(engine, TOPICS[:1], judged(engine, QRELS), names)
     assert looked_up
@@ -521,7 +522,7 @@ def test_the_semantic_space_is_opened_once_and_only_if_needed(engine, monkeypatc
         opened.append(engine)
         return Space()
 
-    monkeypatch.setattr(extraction, "_open_space", open_space)
+    monkeypatch.setattr(extraction, "open_space", open_space)
     extract(engine, TOPICS, judged(engine, QRELS), "letor45")
     assert opened == []
     table = extract(engine, TOPICS, judged(engine, QRELS), "semantic")

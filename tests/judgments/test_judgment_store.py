@@ -108,7 +108,7 @@ def test_undo_reverts_acts_one_by_one_including_notes(judged):
     judged.judge("trials", "a", "d", judge="ann", grade=None)
     judged.judge("trials", "b", "e", judge="bob", grade=1)
     for taken_back, valid in [(None, (0, "second")), (0, (0, "first")), (0, (2, "first")), (2, None)]:
-        undone = judged.undo("ann")
+        undone = judged.undo("ann").last
         assert (undone.docno, undone.grade) == ("d", taken_back)
         assert current(judged) == valid
     assert judged.undo("ann") is None
@@ -118,9 +118,9 @@ def test_undo_reverts_acts_one_by_one_including_notes(judged):
 def test_after_an_undo_new_acts_are_undone_first_and_then_the_older_ones(judged):
     for docno in "xyz":
         judged.judge("trials", "a", docno, judge="ann", grade=1)
-    assert judged.undo("ann").docno == "z"
+    assert judged.undo("ann").last.docno == "z"
     judged.judge("trials", "a", "w", judge="ann", grade=1)
-    assert [judged.undo("ann").docno for _ in range(3)] == ["w", "y", "x"]
+    assert [judged.undo("ann").last.docno for _ in range(3)] == ["w", "y", "x"]
     assert judged.undo("ann") is None
 
 
@@ -136,14 +136,16 @@ def test_a_call_that_changes_nothing_adds_no_act(judged):
     assert current(judged) is None
 
 
-def test_an_import_is_not_undone(judged):
+def test_an_import_is_undone_as_a_whole_but_not_from_one_topic(judged):
     judged.judge("trials", "a", "d", judge="ann", grade=1)
     judged.import_judgments("trials", [], {"a": {"d": 2, "e": 0}}, judge="ann")
     judged.judge("trials", "a", "d", judge="ann", grade=0)
-    assert judged.undo("ann").grade == 0
+    assert judged.undo("ann").last.grade == 0
     assert current(judged) == (2, "")
-    assert judged.undo("ann") is None
+    assert judged.undo("ann", "trials", "a") is None
     assert judged.grades("trials") == {"a": {"d": 2, "e": 0}}
+    assert judged.undo("ann", "trials").what == "imported 0 topics and 2 judgments into trials"
+    assert judged.grades("trials") == {"a": {"d": 1}}
 
 
 def test_the_grade_of_several_judges_is_the_lower_median(judged):
@@ -302,7 +304,11 @@ def test_current_judgments_equal_those_of_a_simple_history(tmp_path_factory, act
                 if key is None:
                     assert undone is None
                 else:
-                    assert (undone.qid, undone.docno, undone.grade) == (key[1], key[2], states[key].pop()[0])
+                    assert (undone.last.qid, undone.last.docno, undone.last.grade) == (
+                        key[1],
+                        key[2],
+                        states[key].pop()[0],
+                    )
                 continue
             qid, docno, grade, note = act
             store.judge("trials", qid, docno, judge=judge, grade=grade, note=note)
@@ -371,8 +377,8 @@ def test_documents_judged_together_are_stored_together_or_not_at_all(judged):
     assert (judged.judgments("trials"), judged.find_topic("a new text")) == ([], None)
     judged.judge_all("trials", "a", [GradedDocument("d", 1), GradedDocument("e", 2, "why")], judge="ann")
     assert (current(judged), current(judged, docno="e")) == ((1, ""), (2, "why"))
-    assert judged.undo("ann").docno == "e"
-    assert (current(judged), current(judged, docno="e")) == ((1, ""), None)
+    assert judged.undo("ann").last.docno == "e"
+    assert (current(judged), current(judged, docno="e")) == (None, None)
     judged.judge_query("trials", "a new text", [GradedDocument("d", 1)], judge="ann")
     assert judged.judgments("trials", judged.find_topic("a new text")[1])[0].docno == "d"
 

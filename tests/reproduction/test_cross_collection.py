@@ -9,21 +9,19 @@ from searchlab.errors import SettingError
 from searchlab.evaluation.run_evaluation import evaluate_run
 from searchlab.records import Document, Topic
 from searchlab.report.content import Paragraph, Table
-from searchlab.reproduction.cross_collection import (
+from searchlab.reproduction.cross_collection.collection import MUS, prepare_collection
+from searchlab.reproduction.cross_collection.cross_collection_report import cross_report, format_cross_table
+from searchlab.reproduction.cross_collection.cross_training import run_cross
+from searchlab.reproduction.cross_collection.learners import (
     CROSS_RANKERS,
     LANGUAGE_MODEL,
-    MUS,
-    CrossCell,
-    CrossResult,
     LanguageModelLearner,
     MixtureLearner,
     RankerLearner,
     TrainedScorer,
     make_learners,
-    prepare_collection,
-    run_cross,
 )
-from searchlab.reproduction.cross_collection_report import cross_report, format_cross_table
+from searchlab.reproduction.cross_collection.result import CrossCell, CrossResult
 from searchlab.reproduction.retrieval import make_reranker_recipes
 from searchlab.retrieval.engine import SearchEngine
 from searchlab.retrieval.pipeline import Pipeline

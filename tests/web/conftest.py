@@ -3,7 +3,7 @@
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -63,12 +63,12 @@ def servers() -> Iterator[dict[str, subprocess.Popen[str]]]:
 def serve(servers) -> Callable[..., str]:
     """Serve the indexes in some folders; returns the URL."""
 
-    def begin(*folders: Path, port: int = 0) -> str:
+    def begin(*folders: Path, port: int = 0, options: Sequence[str] = ()) -> str:
         served = [part for folder in folders for part in ("-i", folder)]
         kept = ("--uploads", folders[0].parent / "uploads")
         # The command opens all indexes before it prints the address: the first page never waits for that.
         process = subprocess.Popen(
-            [*SEARCHLAB, "serve", "--port", str(port), *served, *kept], stdout=subprocess.PIPE, text=True
+            [*SEARCHLAB, "serve", "--port", str(port), *served, *kept, *options], stdout=subprocess.PIPE, text=True
         )
         line = process.stdout.readline()
         assert " at http" in line, "the server did not start"

@@ -80,6 +80,47 @@ def test_an_error_page_opens_no_index(client, app_state, build, folder):
     assert app_state.indexes.last_opened() is opened
 
 
+def test_an_error_before_any_index_is_open_has_the_shape_of_the_site(client, folder, app_state):
+    shutil.rmtree(folder)
+    for path, status in (("/?q=alpha", 404), ("/judge", 404), ("/nowhere", 404), ("/report/none/", 404)):
+        answer = client.get(path)
+        assert (answer.status_code, answer.headers["content-type"].partition(";")[0]) == (status, "text/html")
+        assert '<nav aria-label="Pages">' in answer.text and 'action="/"' in answer.text
+        assert str(folder.parent) not in answer.text
+    assert 'value="alpha"' in client.get("/?q=alpha").text
+    assert app_state.indexes.last_opened() is None
+
+
+def test_an_error_page_leads_back_to_the_page_before_it_and_has_the_strip(client):
+    client.get("/")
+    for referring, back in (
+        ("http://127.0.0.1/?q=alpha&page=2", "/?q=alpha&amp;page=2"),
+        ("http://elsewhere/judge", None),
+        ("http://127.0.0.1/nowhere", None),
+        ("http://127.0.0.1", None),
+        ("http://[", None),
+    ):
+        answer = client.get("/nowhere", headers={"referer": referring})
+        assert ("Back to the page" in answer.text) == (back is not None)
+        assert back is None or f'href="{back}"' in answer.text
+        assert 'class="strip"' in answer.text
+
+
+def test_a_rejected_request_has_the_shape_of_the_site_and_shows_no_index(client):
+    expired = {"content-type": "application/x-www-form-urlencoded", "referer": "http://127.0.0.1/judge"}
+    answers = [
+        client.post("/judge", content="csrf=x", headers=expired),
+        client.get("/", headers={"host": "evil.example"}),
+        client.get(f"/?q={'a' * 20_000}"),
+        client.post("/judge", content="{}", headers={"content-type": "text/plain"}),
+    ]
+    assert [answer.status_code for answer in answers] == [403, 403, 414, 415]
+    for answer in answers:
+        assert '<nav aria-label="Pages">' in answer.text and 'href="/"' in answer.text
+        assert 'data-index=""' in answer.text
+    assert 'href="/judge">Back to the page' in answers[0].text
+
+
 def test_a_message_does_not_contain_the_folder_of_the_index(client, folder, monkeypatch, caplog):
     def break_down(*_, **__):
         raise IndexCorrupt(f"{folder}/shard-1: damaged")
@@ -148,5 +189,5 @@ def test_a_lost_cluster_is_an_error_that_names_no_machine(client, app_state, mon
     for path in ("/api/search", "/"):
         answer = client.get(path, params={"q": "alpha"})
         assert answer.status_code == status
-        assert "the workers that search this index" in answer.text
+        assert "he workers that search this index" in answer.text
         assert "10.0.0.1" not in answer.text

@@ -5,11 +5,11 @@ Everything comes from the model's file; neither an index nor the training data i
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from searchlab.cli.printing.terminal_text import print_columns, print_entries, print_line
-from searchlab.cli.printing.trial_charts import can_draw, draw_trial
+from searchlab.cli.printing.trial_charts import can_draw, draw_intervals, draw_trial
 from searchlab.evaluation.number_text import format_count
 
 if TYPE_CHECKING:
@@ -81,6 +81,9 @@ def print_model(bundle: Bundle, *, everything: bool = False) -> None:
     )
     print()
     print_trial(bundle)
+    if bundle.training.get("former"):
+        print()
+        print_comparison(bundle.training["former"])
     print()
     _print_influences(bundle, None if everything else MAX_WEIGHTS)
 
@@ -119,6 +122,22 @@ def print_trial(bundle: Bundle) -> None:
         print_line(
             f"The built-in model was trained on {known} of these: it is left out, because it would look too good."
         )
+
+
+def print_comparison(found: Mapping[str, Any], part: str = "sentence") -> None:
+    """Print how a model compared with the former one in its place, with both verdicts.
+
+    `part` is `sentence`, or `finding`, which leaves open which of the two is used.
+    """
+    print_line(f"{str(found[part]).removesuffix('.')}.")
+    if found["means"]:
+        print_columns(
+            [["", found["measure"]], *([name, _decimal(mean)] for name, mean in found["means"].items())], indent=2
+        )
+        if can_draw():
+            print("\n".join(draw_intervals(found["means"], found["intervals"])))
+    if found.get("verdict"):
+        print_line(f"the verdict on the former model, in its time: {found['verdict']}")
 
 
 def _print_curve(curve: Any) -> None:

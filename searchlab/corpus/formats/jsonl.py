@@ -23,6 +23,7 @@ MAX_NESTING_DEPTH = 100
 LARGE_NUMBER = 2.0**63
 JSON_SUFFIXES = frozenset({".json", ".jsonl", ".ndjson"})
 
+_TEXTS = frozenset({str})
 _HEAD = re.compile(r"\s*+\{\s*+[\"}]")
 
 
@@ -64,9 +65,16 @@ def parse_object(located: tuple[str, str]) -> tuple[str, dict[str, Any]]:
 
 
 def _decode(line: str) -> Any:
-    """The value of a text, with clean strings; as Python's decoder reads it, whose messages also explain errors."""
+    """The value of a clean text; its strings are clean, too.
+
+    It is what Python's decoder reads, whose messages also explain errors.
+    """
     try:
-        return _clean_strings(orjson.loads(line))
+        value = orjson.loads(line)
+        # The line is clean, and so is each part of it.
+        if type(value) is dict and "\\" not in line and {*map(type, value.values())} <= _TEXTS:
+            return value
+        return _clean_strings(value)
     except (orjson.JSONDecodeError, _LargeNumber):
         return _clean_strings(_DECODER.decode(line), is_exact=True)
 

@@ -22,6 +22,8 @@ FLOAT_IDS = "pandas makes whole numbers beside missing values floats: astype('In
 
 def check_name(kind: str, written: str, location: str) -> str:
     """The docno or qid (`kind`) without surrounding blanks; raises RecordError if it is empty or has blanks."""
+    if _is_plain(written):
+        return written
     name = clean(written).strip()
     if not name:
         raise RecordError(location, f"expected a {kind}, found an empty one")
@@ -39,7 +41,12 @@ def refuse_mark(kind: str, name: str, location: str) -> None:
 
 def is_column(name: str) -> bool:
     """Whether a name written as a column of a TREC file is read back unchanged."""
-    return name.split() == [name] and clean(name) == name and not name.startswith(BYTE_ORDER_MARK)
+    return _is_plain(name) or (name.split() == [name] and clean(name) == name and not name.startswith(BYTE_ORDER_MARK))
+
+
+def _is_plain(name: str) -> bool:
+    """Whether a name is ASCII without blanks and control characters, as most are: this is known fast."""
+    return name.isascii() and name.isprintable() and " " not in name and name != ""
 
 
 def find_non_column(names: Sequence[str]) -> int | None:

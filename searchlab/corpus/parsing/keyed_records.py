@@ -52,7 +52,10 @@ def kind_of(value: object) -> str:
 
 
 def _first_key(keys: Sequence[str], record: dict[str, Any]) -> str:
-    return next((key for key in keys if key in record), keys[0])
+    for key in keys:
+        if key in record:
+            return key
+    return keys[0]
 
 
 def _take_name(kind: str, keys: Sequence[str], record: dict[str, Any], location: str) -> str:
@@ -66,10 +69,10 @@ def _take_name(kind: str, keys: Sequence[str], record: dict[str, Any], location:
 
 
 def _text(key: str, value: Any, location: str) -> str:
-    if value is None:
-        return ""
     if isinstance(value, str):
         return value
+    if value is None:
+        return ""
     if isinstance(value, int | float) and not isinstance(value, bool):
         return str(value)
     if not isinstance(value, list):

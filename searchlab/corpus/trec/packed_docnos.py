@@ -6,14 +6,17 @@ the bytes.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from searchlab.array_ranges import concatenate_ranges, offsets_of
 from searchlab.row_groups import order_by_score
 from searchlab.types import Array, Floats, Ints
+
+LINE_END = ord("\n")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -25,14 +28,29 @@ class PackedDocnos:
     ends: Ints
 
     @classmethod
+    def of_lines(cls, text: Array) -> PackedDocnos:
+        """The lines of a text, each of which ends with a line end."""
+        ends = np.flatnonzero(text == LINE_END)
+        return cls(text, np.concatenate([np.zeros(1, np.int64), ends + 1])[:-1], ends)
+
+    @classmethod
     def pack(cls, docnos: Iterable[str]) -> PackedDocnos | None:
         """The docnos of strings; None if one of them has a line end."""
-        listed = list(docnos)
-        if not listed:
-            return cls(np.zeros(0, np.uint8), np.zeros(0, np.int64), np.zeros(0, np.int64))
-        text = np.frombuffer("\n".join(listed).encode("utf-8", "surrogatepass"), np.uint8)
-        ends = np.append(np.flatnonzero(text == ord("\n")), len(text))
-        return cls(text, np.concatenate([[0], ends[:-1] + 1]), ends) if len(ends) == len(listed) else None
+        listed = [*docnos, ""]  # the last one ends with a line end, too
+        packed = cls.of_lines(np.frombuffer("\n".join(listed).encode("utf-8", "surrogatepass"), np.uint8))
+        return packed if len(packed) == len(listed) - 1 else None
+
+    @classmethod
+    def concatenate(cls, parts: Sequence[PackedDocnos]) -> PackedDocnos:
+        """The docnos of all parts, in their order."""
+        moves = np.cumsum([0, *(len(part.text) for part in parts)]).tolist()
+        return cls(
+            np.concatenate([np.zeros(0, np.uint8), *(part.text for part in parts)]),
+            np.concatenate(
+                [np.zeros(0, np.int64), *(part.starts + by for part, by in zip(parts, moves, strict=False))]
+            ),
+            np.concatenate([np.zeros(0, np.int64), *(part.ends + by for part, by in zip(parts, moves, strict=False))]),
+        )
 
     def __len__(self) -> int:
         return len(self.starts)
@@ -40,15 +58,25 @@ class PackedDocnos:
     def __getitem__(self, rows: slice | Ints) -> PackedDocnos:
         return PackedDocnos(self.text, self.starts[rows], self.ends[rows])
 
-    def strings(self) -> list[str]:
-        """The docnos as strings."""
+    def __reduce__(self) -> tuple[Any, ...]:
+        return PackedDocnos.of_lines, (self.lines(),)
+
+    def lines(self) -> Array:
+        """The docnos as lines of one text, each of which ends with a line end."""
+        if not len(self):
+            return np.zeros(0, np.uint8)
+        are_adjacent = self.ends[-1] < len(self.text) and bool((self.starts[1:] == self.ends[:-1] + 1).all())
+        if are_adjacent and bool((self.text[self.ends] == LINE_END).all()):
+            return self.text[self.starts[0] : self.ends[-1] + 1]
         from searchlab.corpus.trec.docno_matching import join_lines
 
-        if not len(self):
-            return []
         joined = np.empty(int((self.ends - self.starts).sum()) + len(self), np.uint8)
         join_lines(self.text, self.starts, self.ends, joined)
-        return joined[:-1].tobytes().decode("utf-8", "surrogatepass").split("\n")
+        return joined
+
+    def strings(self) -> list[str]:
+        """The docnos as strings."""
+        return self.lines().tobytes().decode("utf-8", "surrogatepass").split("\n")[:-1]
 
     def has_duplicate(self, offsets: Ints) -> bool:
         """Whether a group of rows has a docno twice, or docnos that are made to be slow to compare."""

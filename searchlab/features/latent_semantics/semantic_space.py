@@ -29,7 +29,7 @@ from searchlab.errors import IndexCorrupt, SettingError
 from searchlab.features.latent_semantics.space_record import FOLDER, MAX_DIMS, SpaceRecord
 from searchlab.features.latent_semantics.term_weights import TermWeights, weigh_documents
 from searchlab.features.latent_semantics.truncated_svd import decompose
-from searchlab.features.latent_semantics.word_vectors import WordVectors
+from searchlab.features.latent_semantics.word_vectors import WordEntries, WordVectors
 from searchlab.indexing.blockwise.workspace import open_workspace
 from searchlab.indexing.index_names import existing_index
 from searchlab.indexing.snapshot import Snapshot
@@ -127,26 +127,24 @@ class SemanticSpace(VectorArtefact[SpaceRecord]):
         scaled: Array = self._scale(projected[None].astype(np.float32))[0]
         return scaled
 
-    def word_vectors(self, shards: Array, docs: Array, *, compiled: bool = False) -> WordVectors:
-        """The rows of documents in the matrix that the space is made of, given by shard and number.
+    def word_entries(self, shards: Array, docs: Array) -> list[WordEntries]:
+        """The rows of documents in the matrix that the space is made of, given by shard and number, for each shard."""
+        entries = []
+        for shard_index in np.unique(shards).tolist():
+            here = np.flatnonzero(shards == shard_index)
+            shard = self.snapshot.shards[shard_index]
+            words, rows, weights = self._weights.entries(shard, docs[here], self._numbers_of(shard_index))
+            # Of four bytes each, because they may be sent.
+            entries.append(WordEntries(shard_index, words.astype(np.int32), here[rows].astype(np.int32), weights))
+        return entries
 
-        With `compiled`, the same is made by compiled loops.
-        """
+    def word_vectors(self, shards: Array, docs: Array) -> WordVectors:
+        """The vectors that `WordVectors.join` makes of these entries, made by compiled loops."""
         texts = []
         for shard_index in np.unique(shards).tolist():
             here = np.flatnonzero(shards == shard_index)
             texts.append((self.snapshot.shards[shard_index], docs[here], here, self._numbers_of(shard_index)))
-        if compiled:
-            return self._weights.word_vectors(texts, len(docs))
-        entries = [(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, np.float32))]
-        for shard, of_shard, here, numbers in texts:
-            words, rows, weights = self._weights.entries(shard, of_shard, numbers)
-            entries.append((words, here[rows], weights))
-        words, rows, weights = (np.concatenate(parts) for parts in zip(*entries, strict=True))
-        if len(entries) > 2:  # of several shards
-            order = np.argsort(words, kind="stable")
-            words, rows, weights = words[order], rows[order], weights[order]
-        return WordVectors.of(len(docs), words, rows, weights)
+        return self._weights.word_vectors(texts, len(docs))
 
     def _numbers_of(self, shard_index: int) -> Array:
         """The numbers of a shard's terms in the vocabulary."""

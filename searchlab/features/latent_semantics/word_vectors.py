@@ -9,7 +9,9 @@ word: frequent words are columns of a dense matrix, and pairs are enumerated onl
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -18,6 +20,18 @@ from searchlab.types import Array
 
 # Words of at least this many documents are columns of a dense matrix.
 MIN_DENSE_DOCUMENTS = 10
+
+
+class WordEntries(NamedTuple):
+    """The words of documents of one shard, ordered by word: the word, the row of the document, and the weight of each.
+
+    Rows are those of the documents among all candidates.
+    """
+
+    shard: int
+    words: Array
+    rows: Array
+    weights: Array
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,6 +66,20 @@ class WordVectors:
         rare, n_rare = np.repeat(is_rare, sizes), sizes[is_rare]
         ends = np.cumsum(n_rare)
         return cls(dense, rows[rare], weights[rare], np.repeat(ends - n_rare, n_rare), np.repeat(ends, n_rare))
+
+    @classmethod
+    def join(cls, n_rows: int, entries: Sequence[WordEntries]) -> WordVectors:
+        """Vectors from the entries of each shard, in the order of the shards."""
+        by_shard = sorted(entries, key=lambda each: each.shard)
+        words, rows = (
+            np.concatenate([np.zeros(0, np.int64), *(getattr(each, name) for each in by_shard)])
+            for name in ("words", "rows")
+        )
+        weights = np.concatenate([np.zeros(0, np.float32), *(each.weights for each in by_shard)])
+        if len(by_shard) > 1:
+            order = np.argsort(words, kind="stable")
+            words, rows, weights = words[order], rows[order], weights[order]
+        return cls.of(n_rows, words, rows, weights)
 
     def __len__(self) -> int:
         return len(self.dense)

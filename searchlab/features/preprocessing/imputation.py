@@ -154,6 +154,11 @@ def make_imputation(name: str) -> Imputation:
     return IMPUTATIONS[name]
 
 
+def name_of_imputation(imputation: Imputation) -> str:
+    """The name by which `make_imputation` gives an imputation, fitted or not."""
+    return next((name for name, each in IMPUTATIONS.items() if each == imputation), imputation.name)
+
+
 def imputation_from_json(record: Mapping[str, Any]) -> Imputation:
     """The imputation that `to_json` wrote."""
     imputation = make_imputation(record.get("name", ""))

@@ -20,6 +20,7 @@ from typing import NamedTuple
 import numpy as np
 
 from searchlab.features.catalogue import Feature, measured_feature
+from searchlab.features.measuring.candidate_readings import NumberReading, find_greatest
 from searchlab.features.query_context import QueryContext
 from searchlab.indexing.snapshot import Snapshot
 from searchlab.types import Array
@@ -54,10 +55,8 @@ def find_field_feature(name: str) -> Feature | None:
     given = match["reference"]
 
     def measure(query: QueryContext) -> Array:
-        snapshot, documents = query.engine.snapshot, query.documents
-        greatest = snapshot.greatest_number(field)
-        numbers = snapshot.field_numbers(field, documents.shards, documents.docs)
-        return transform.compute(numbers, greatest if given is None else float(given))
+        reference = find_greatest(query.engine, field) if given is None else float(given)
+        return transform.compute(query.read(NumberReading(field)), reference)
 
     reference = given or f"greatest {field} in the index"
     return measured_feature(
@@ -65,7 +64,7 @@ def find_field_feature(name: str) -> Feature | None:
         transform.formula.format(field=field, reference=reference),
         "stored field",
         measure,
-        check_index=lambda snapshot: snapshot.greatest_number(field),
+        check_index=lambda engine: find_greatest(engine, field),
     )
 
 

@@ -9,7 +9,8 @@ from pathlib import Path
 import numpy as np
 
 from searchlab.analysis.analyzer import AnalysisSettings
-from searchlab.indexing.inversion.inversion import TokenStream, combine_streams, invert
+from searchlab.indexing.inversion.inversion import TokenStream, combine_streams, invert, unite
+from searchlab.indexing.inversion.position_columns import position_columns
 from searchlab.indexing.inversion.stream_columns import stream_columns, token_columns
 from searchlab.indexing.storage.arrays.array_file import write_arrays
 from searchlab.indexing.storage.arrays.string_table import PackedStrings, Strings
@@ -57,11 +58,17 @@ class ShardContent:
         columns |= _word_columns(self.words, mixed=settings.is_mixed)
         columns |= self.fields
         columns["digests"] = self.digests
+        # Positions are no longer needed.
+        without = {
+            name: postings._replace(positions=postings.positions[:0].copy()) for name, postings in inverted.items()
+        }
+        inverted.clear()
+        of_both = stream_columns("both", unite(without["title"], without["body"]), lengths["title"] + lengths["body"])
         for name in lengths:
-            columns |= stream_columns(name, inverted.pop(name), lengths[name])
+            columns |= stream_columns(name, without.pop(name), lengths[name])
+        columns |= of_both
         both = combine_streams([self.title, self.body], np.arange(n_docs))
-        columns |= stream_columns("both", invert(both, n_terms, with_positions=False), both.lengths)
-        columns |= token_columns("tokens", both, n_terms)
+        columns |= token_columns("tokens", both, n_terms) | position_columns(both.tokens, n_terms)
         write_arrays(folder / COLUMNS, columns | self.ngrams)
         (folder / IN_USE).touch()
         return ShardRecord(folder.name, n_docs, self.n_words, sync_tree(folder))

@@ -59,6 +59,10 @@ class IndexChanges:
     def select_changed(self, documents: Iterator[Document]) -> Iterator[Document]:
         """The documents that have to be written: those that are new or have changed."""
         while batch := list(islice(documents, BATCH_DOCS)):
+            if not self._shards:
+                self.n_added += len(batch)
+                yield from batch
+                continue
             for document, (shard_index, number) in zip(batch, self._find(batch), strict=True):
                 if shard_index < 0:
                     self.n_added += 1

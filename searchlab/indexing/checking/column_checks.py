@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from searchlab.errors import IndexCorrupt
+from searchlab.indexing.inversion.position_columns import position_columns
 from searchlab.indexing.storage.arrays.array_file import ArrayFile
 from searchlab.indexing.storage.arrays.bit_packing import pack_postings
 from searchlab.indexing.storage.arrays.column import Column
@@ -45,7 +46,7 @@ class ColumnFinding(NamedTuple):
 
 def check_columns(columns: ShardColumns) -> list[ColumnFinding]:
     """What is wrong with columns whose lengths agree (see `open_columns`)."""
-    for check in (_check_order, _check_counts, _check_tokens):
+    for check in (_check_order, _check_counts, _check_tokens, _check_positions):
         if findings := list(check(columns)):
             return findings  # the next check relies on this one
     return []
@@ -224,6 +225,15 @@ def _check_tokens(columns: ShardColumns) -> Iterator[ColumnFinding]:
         yield ColumnFinding("tokens", f"does not agree with the postings of {' and '.join(wrong)}")
     if columns.ngrams is not None:
         yield from _check_ngrams(columns.ngrams, columns.streams[NGRAMS])
+
+
+def _check_positions(columns: ShardColumns) -> Iterator[ColumnFinding]:
+    """Check the positions of frequent terms against the tokens of the documents."""
+    if columns.positions is None:
+        return
+    for name, numbers in position_columns(columns.tokens.whole, len(columns.terms)).items():
+        if not np.array_equal(numbers, columns.file[name]):
+            yield ColumnFinding(name, "does not agree with tokens")
 
 
 def _check_ngrams(ngrams: DocumentTokens, stream: Stream) -> Iterator[ColumnFinding]:

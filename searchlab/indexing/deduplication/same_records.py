@@ -16,6 +16,7 @@ from typing import Any
 from searchlab.corpus.parsing.bibliographic_fields import plain_doi
 from searchlab.corpus.reading_notes import DUPLICATE, ReadingNotes
 from searchlab.indexing.deduplication.key_table import KeyTable, hash_key
+from searchlab.indexing.deduplication.text_list import TextList
 from searchlab.records import Document
 
 DOI, PMID, DESCRIPTION = "DOI", "PMID", "title, year and first author"
@@ -25,7 +26,8 @@ _NOT_WORD = re.compile(r"[\W_]+")
 
 def hash_keys(document: Document) -> dict[str, int]:
     """The keys of a document by their kinds, as numbers."""
-    return {kind: hash_key(*key) for kind, *key in publication_keys(document)}
+    # All kinds need fields.
+    return {kind: hash_key(*key) for kind, *key in publication_keys(document)} if document.fields else {}
 
 
 def find_same_records(
@@ -40,14 +42,16 @@ def find_same_records(
     Holds a few numbers and the docno of each bibliographic record, and nothing for other documents.
     """
     publications = Publications()
-    docnos = _Docnos()
+    docnos = TextList()
     for document in documents:
         keys = keys_of(document)
+        if not keys:
+            yield document
+            continue
         same = publications.find(keys)
         if same is None:
-            if keys:
-                publications.add(keys)
-                docnos.append(document.docno)
+            publications.add(keys)
+            docnos.append(document.docno)
             yield document
             continue
         kind, publication = same
@@ -97,31 +101,22 @@ class Publications:
             known[publication] = known[publication] or keys.get(kind, 0)
 
 
-class _Docnos:
-    """Docnos in little memory."""
-
-    def __init__(self) -> None:
-        self._texts = bytearray()
-        self._ends = array("Q", [0])
-
-    def append(self, docno: str) -> None:
-        self._texts += docno.encode("utf-8", "surrogatepass")
-        self._ends.append(len(self._texts))
-
-    def __getitem__(self, number: int) -> str:
-        return self._texts[self._ends[number] : self._ends[number + 1]].decode("utf-8", "surrogatepass")
-
-
 def publication_keys(document: Document) -> Iterator[tuple[str, ...]]:
     """What records of one publication share: DOI, PMID, or title, year and first author, each after its kind."""
     fields = document.fields
+    if not fields:
+        return
     if doi := plain_doi(_text(fields.get("doi")).lower()):
         yield DOI, doi
     if pmid := _text(fields.get("pmid")):
         yield PMID, pmid
-    title, year = _NOT_WORD.sub("", document.title.casefold()), _text(fields.get("year"))
-    author = _NOT_WORD.split(_text(fields.get("authors")).casefold().strip(), maxsplit=1)[0]
-    if title and year and author:
+    if not ((year := _text(fields.get("year"))) and (authors := _text(fields.get("authors")))):
+        return
+    title, author = (
+        _NOT_WORD.sub("", document.title.casefold()),
+        _NOT_WORD.split(authors.casefold().strip(), maxsplit=1)[0],
+    )
+    if title and author:
         yield DESCRIPTION, title, year, author
 
 

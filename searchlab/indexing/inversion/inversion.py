@@ -68,14 +68,36 @@ def combine_streams(streams: Sequence[TokenStream], order: Array) -> TokenStream
     return TokenStream(texts.tokens, texts.starts[:: len(streams)])
 
 
-def invert(stream: TokenStream, n_terms: int, *, with_positions: bool = True) -> InvertedStream:
-    """The postings of documents that are in their final order; without positions there are none in the result."""
+def invert(stream: TokenStream, n_terms: int) -> InvertedStream:
+    """The postings of documents that are in their final order."""
     if len(stream.tokens) < MIN_COMPILED_TOKENS and "numba" not in sys.modules:
-        inverted = _invert_with_numpy(stream, n_terms)
-        return inverted if with_positions else inverted._replace(positions=inverted.positions[:0])
+        return _invert_with_numpy(stream, n_terms)
     from searchlab.indexing.inversion.inversion_kernel import invert_tokens
 
-    return InvertedStream(*invert_tokens(stream.tokens, stream.starts, n_terms, with_positions))
+    return InvertedStream(*invert_tokens(stream.tokens, stream.starts, n_terms))
+
+
+def unite(first: InvertedStream, second: InvertedStream) -> InvertedStream:
+    """The postings of two streams of the same documents as one, without positions.
+
+    Their lists of documents are read from end to end, whereas an inversion writes each token to where its term is.
+    """
+    no_positions = np.zeros(0, np.uint32)
+    if "numba" in sys.modules:
+        from searchlab.indexing.inversion.inversion_kernel import unite_postings
+
+        united = unite_postings(first.offsets, first.docs, first.tfs, second.offsets, second.docs, second.tfs)
+        return InvertedStream(*united, no_positions)
+    n_docs = max(int(each.docs.max(initial=0)) for each in (first, second)) + 1
+    terms = np.concatenate(
+        [np.repeat(np.arange(len(each.offsets) - 1), np.diff(each.offsets)) for each in (first, second)]
+    )
+    keys = terms * n_docs + np.concatenate([first.docs, second.docs])
+    postings, places = np.unique(keys, return_inverse=True)
+    tfs = np.bincount(places, np.concatenate([first.tfs, second.tfs]), len(postings))
+    of_term, of_doc = np.divmod(postings, n_docs)
+    offsets = np.searchsorted(of_term, np.arange(len(first.offsets))).astype(np.int64)
+    return InvertedStream(offsets, of_doc.astype(np.uint32), tfs.astype(np.uint32), no_positions)
 
 
 def _invert_with_numpy(stream: TokenStream, n_terms: int) -> InvertedStream:

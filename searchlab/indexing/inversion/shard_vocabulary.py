@@ -1,7 +1,7 @@
 """Vocabulary of a shard that is being written: the words of texts, and the numbers of their terms.
 
-Python splits the first texts. After some megabytes numba is worth loading, and a compiled loop splits many texts at a
-time and looks up their words (`word_kernel.py`): Python then only sees words that are new, and texts that are not
+Python splits the first texts. After one or two megabytes numba is worth loading, and a compiled loop splits many texts
+at a time and looks up their words (`word_kernel.py`): Python then only sees words that are new, and texts that are not
 ASCII, whose words it finds itself.
 """
 
@@ -18,9 +18,11 @@ from searchlab.analysis.analyzer import Analyzer
 from searchlab.indexing.storage.columns import STOP_WORD
 from searchlab.types import Array
 
-# Python splits about this many characters in the time that numba takes to load.
-MIN_COMPILED_CHARACTERS = 8_000_000
+# Python splits about this many characters, and stems their words, in the time that numba takes to load.
+MIN_COMPILED_CHARACTERS = 1_500_000
 FIRST_SLOTS = 1 << 17
+# Of each slot of the table (see `word_kernel`).
+SLOT_NUMBERS = 3
 FIRST_BYTES = 1 << 20
 
 
@@ -100,7 +102,7 @@ class _WordTable:
 
     def __init__(self) -> None:
         self._n_words = 0
-        self._slots = np.zeros((FIRST_SLOTS, 2), np.uint64)
+        self._slots = np.zeros((FIRST_SLOTS, SLOT_NUMBERS), np.uint64)
         self._blob = np.zeros(FIRST_BYTES, np.uint8)
         self._bounds = np.zeros(FIRST_SLOTS // 2 + 1, np.int64)
 
@@ -141,7 +143,7 @@ class _WordTable:
         blob[:used] = self._blob[:used]
         bounds = np.zeros(n_slots // 2 + 1, np.int64)
         bounds[: self._n_words + 1] = self._bounds[: self._n_words + 1]
-        self._slots, self._blob, self._bounds = np.zeros((n_slots, 2), np.uint64), blob, bounds
+        self._slots, self._blob, self._bounds = np.zeros((n_slots, SLOT_NUMBERS), np.uint64), blob, bounds
         hash_words(self._slots, self._blob, self._bounds, self._n_words)
 
     def words(self, start: int) -> list[str]:

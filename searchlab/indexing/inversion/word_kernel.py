@@ -4,9 +4,12 @@ The words are those of `analysis/tokenizer.py`, whose pattern is followed here b
 
     digits(.digits)+ signs*   |   signs('signs)*         a sign is a letter or a digit
 
-The table is an open-addressing hash table. A slot has two numbers of 64 bits: the key of a word, and its length above
-its number plus 1; 0 is a free slot. The key of a word of at most eight bytes is these bytes, so that it is found by
-looking at its slot alone; that of a longer word is a hash, and its bytes are compared too.
+The table is an open-addressing hash table. A slot has three numbers of 64 bits: the two of the key of a word, and its
+length above its number plus 1; 0 is a free slot. The key of a word of at most sixteen bytes is these bytes, so that it
+is found by looking at its slot alone; that of a longer word is a hash, and its bytes are compared too.
+
+Bytes are read at unsigned places: for a signed one numba also asks whether it counts from the end, which costs
+time for each byte.
 """
 # mypy: disable-error-code="no-untyped-def,untyped-decorator"
 
@@ -17,12 +20,13 @@ from numba import njit
 
 MAX_WORD_BYTES = 255
 NEWLINE, APOSTROPHE, POINT, ZERO, NINE, S = (ord(c) for c in "\n'.09s")
-# The longest word that is its own key.
+# Half of the longest word that is its own key.
 KEY_BYTES = 8
 # Odd numbers with bits everywhere: 2⁶⁴ divided by the golden ratio, and a factor of SplitMix64.
 SLOT_FACTOR, HASH_FACTOR = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9)
 HALF = np.uint64(32)
 LOW_HALF = np.uint64(0xFFFFFFFF)
+NONE, ONE, BYTE_BITS = np.uint64(0), np.uint64(1), np.uint64(8)
 # What a byte becomes in a word: letters are folded; 0 is no part of a word.
 FOLDED = np.array([ord(chr(b).lower()) if b < 128 and chr(b).isalnum() else 0 for b in range(256)], np.uint8)
 UNCHANGED = np.arange(256, dtype=np.uint8)
@@ -71,7 +75,7 @@ def _fold(byte, fold):
 @njit(cache=True)
 def _load(text, start, end, fold):
     """At most eight bytes as a number, the first one lowest."""
-    number = np.uint64(0)
+    number = NONE
     for i in range(end - start):
         number |= np.uint64(_fold(text[start + i], fold)) << np.uint64(8 * i)
     return number
@@ -79,19 +83,21 @@ def _load(text, start, end, fold):
 
 @njit(cache=True)
 def _key(text, start, end, fold):
-    if end - start <= KEY_BYTES:
-        return _load(text, start, end, fold)
-    key = np.uint64(0)
+    """The two numbers of a word's key."""
+    middle = min(start + KEY_BYTES, end)
+    if end - start <= 2 * KEY_BYTES:
+        return _load(text, start, middle, fold), _load(text, middle, end, fold)
+    key = NONE
     for at in range(start, end, KEY_BYTES):
         key = (key ^ _load(text, at, min(at + KEY_BYTES, end), fold)) * HASH_FACTOR
         key ^= key >> HALF
-    return key
+    return key, NONE
 
 
 @njit(cache=True)
-def _first_slot(key, length, slots):
-    mixed = (key ^ (key >> HALF)) * SLOT_FACTOR + np.uint64(length)
-    return np.int64(mixed >> HALF) & (len(slots) - 1)
+def _first_slot(low, high, length, slots):
+    mixed = (low ^ (low >> HALF) ^ (high * HASH_FACTOR)) * SLOT_FACTOR + length
+    return (mixed >> HALF) & np.uint64(len(slots) - 1)
 
 
 @njit(cache=True)
@@ -103,29 +109,89 @@ def _is_word(text, start, end, fold, blob, begin):
 
 
 @njit(cache=True)
-def _find(text, start, end, fold, slots, blob, bounds, n_words):
-    """The number of a word, which is added to the table if it is new."""
-    length = end - start
-    key = _key(text, start, end, fold)
-    slot = _first_slot(key, length, slots)
-    while slots[slot, 1] != 0:
-        if slots[slot, 0] == key and slots[slot, 1] >> HALF == np.uint64(length):
-            number = np.int64(slots[slot, 1] & LOW_HALF) - 1
-            if length <= KEY_BYTES or _is_word(text, start, end, fold, blob, bounds[number]):
+def _find(low, high, text, start, end, fold, slots, blob, bounds, n_words):
+    """The number of the word with this key, which is added to the table if it is new."""
+    length = np.uint64(end - start)
+    slot = _first_slot(low, high, length, slots)
+    while slots[slot, 2] != 0:
+        if slots[slot, 0] == low and slots[slot, 1] == high and slots[slot, 2] >> HALF == length:
+            number = np.int64(slots[slot, 2] & LOW_HALF) - 1
+            if length <= 2 * KEY_BYTES or _is_word(text, start, end, fold, blob, bounds[number]):
                 return number
-        slot = (slot + 1) & (len(slots) - 1)
-    _put(slots, slot, key, length, n_words)
+        slot = (slot + ONE) & np.uint64(len(slots) - 1)
+    _put(slots, slot, low, high, length, n_words)
     at = bounds[n_words]
-    for i in range(length):
+    for i in range(end - start):
         blob[at + i] = _fold(text[start + i], fold)
-    bounds[n_words + 1] = at + length
+    bounds[n_words + 1] = at + end - start
     return n_words
 
 
 @njit(cache=True)
-def _put(slots, slot, key, length, number):
-    slots[slot, 0] = key
-    slots[slot, 1] = np.uint64(length) << HALF | np.uint64(number + 1)
+def _put(slots, slot, low, high, length, number):
+    slots[slot, 0] = low
+    slots[slot, 1] = high
+    slots[slot, 2] = length << HALF | np.uint64(number + 1)
+
+
+@njit(cache=True)
+def _load_signs(text, start, end):
+    """The number of at most eight letters and digits, folded; and where they end."""
+    number, shift, at = NONE, NONE, start
+    limit = min(start + BYTE_BITS, end)
+    while at < limit:
+        byte = FOLDED[text[at]]
+        if byte == 0:
+            break
+        number |= np.uint64(byte) << shift
+        shift += BYTE_BITS
+        at += ONE
+    return number, at
+
+
+@njit(cache=True)
+def _split_words(text, start, end, keys, bounds):
+    """Write the key of each word of a text, and where it begins and ends; returns how many words it has."""
+    n = NONE
+    at, end = np.uint64(start), np.uint64(end)
+    while at < end:
+        if FOLDED[text[at]] == 0:
+            at += ONE
+            continue
+        begin = at
+        # The key of most words is made on the way.
+        low, at = _load_signs(text, at, end)
+        high = NONE
+        if at - begin == BYTE_BITS:
+            high, at = _load_signs(text, at, end)
+        stop = at
+        if at < end and (FOLDED[text[at]] != 0 or text[at] == POINT or text[at] == APOSTROPHE):
+            last = _end_of_word(text, np.int64(begin), np.int64(end))
+            at = np.uint64(last)
+            if last - np.int64(begin) > 2 and FOLDED[text[last - 1]] == S and text[last - 2] == APOSTROPHE:
+                last -= 2
+            last = min(last, np.int64(begin) + MAX_WORD_BYTES)
+            if np.uint64(last) != stop:
+                low, high = _key(text, np.int64(begin), last, FOLDED)
+            stop = np.uint64(last)
+        keys[n, 0], keys[n, 1] = low, high
+        bounds[n, 0], bounds[n, 1] = begin, stop
+        n += ONE
+    return np.int64(n)
+
+
+@njit(cache=True)
+def _split_lines(text, start, end, keys, bounds):
+    """The same for a text that is words, each followed by a line feed."""
+    n = 0
+    begin = start
+    for at in range(start, end):
+        if text[at] == NEWLINE:
+            keys[n, 0], keys[n, 1] = _key(text, begin, at, UNCHANGED)
+            bounds[n, 0], bounds[n, 1] = begin, at
+            begin = at + 1
+            n += 1
+    return n
 
 
 @njit(cache=True, nogil=True)
@@ -135,39 +201,32 @@ def number_words(text, ends, are_words, first_text, slots, blob, bounds, n_words
     A text that is one of `are_words` is words already, each followed by a line feed; any other is split. Begins with
     the text `first_text`, and stops before a text whose words the table may not have room for. Returns that text, the
     number of words that were numbered, and of those that the table has.
+
+    A text is split before its words are looked up, so that the processor waits for the slots of several words at once.
     """
     n = 0
+    longest = 0
+    for number in range(first_text, len(ends)):
+        longest = max(longest, ends[number] - (ends[number - 1] if number else 0))
+    keys = np.empty((longest // 2 + 1, 2), np.uint64)
+    of_words = np.empty((longest // 2 + 1, 2), np.int64)
     for number in range(first_text, len(ends)):
         start = ends[number - 1] if number else 0
         end = ends[number]
         size = end - start
         if bounds[n_words] + size > len(blob) or 2 * (n_words + size // 2 + 1) > len(slots):
             return number, n, n_words
-        before = n
-        at = start
-        fold = UNCHANGED if are_words[number] else FOLDED
-        while at < end:
-            if are_words[number]:
-                begin = at
-                while text[at] != NEWLINE:
-                    at += 1
-                stop = at
-                at += 1
-            elif FOLDED[text[at]] == 0:
-                at += 1
-                continue
-            else:
-                begin = at
-                at = _end_of_word(text, begin, end)
-                stop = at
-                if stop - begin > 2 and FOLDED[text[stop - 1]] == S and text[stop - 2] == APOSTROPHE:
-                    stop -= 2
-                stop = min(stop, begin + MAX_WORD_BYTES)
-            found = _find(text, begin, stop, fold, slots, blob, bounds, n_words)
+        if are_words[number]:
+            fold, n_found = UNCHANGED, _split_lines(text, start, end, keys, of_words)
+        else:
+            fold, n_found = FOLDED, _split_words(text, start, end, keys, of_words)
+        for i in range(n_found):
+            low, high = keys[i, 0], keys[i, 1]
+            found = _find(low, high, text, of_words[i, 0], of_words[i, 1], fold, slots, blob, bounds, n_words)
             n_words += found == n_words
             numbers[n] = found
             n += 1
-        lengths[number] = n - before
+        lengths[number] = n_found
     return len(ends), n, n_words
 
 
@@ -175,9 +234,9 @@ def number_words(text, ends, are_words, first_text, slots, blob, bounds, n_words
 def hash_words(slots, blob, bounds, n_words):
     """Put the words of a table into slots that are free."""
     for number in range(n_words):
-        length = bounds[number + 1] - bounds[number]
-        key = _key(blob, bounds[number], bounds[number + 1], UNCHANGED)
-        slot = _first_slot(key, length, slots)
-        while slots[slot, 1] != 0:
-            slot = (slot + 1) & (len(slots) - 1)
-        _put(slots, slot, key, length, number)
+        length = np.uint64(bounds[number + 1] - bounds[number])
+        low, high = _key(blob, bounds[number], bounds[number + 1], UNCHANGED)
+        slot = _first_slot(low, high, length, slots)
+        while slots[slot, 2] != 0:
+            slot = (slot + ONE) & np.uint64(len(slots) - 1)
+        _put(slots, slot, low, high, length, number)

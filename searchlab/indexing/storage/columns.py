@@ -13,6 +13,8 @@ the order of UTF-8.
     S.counts, S.max_tfs      for each term: its occurrences in S, its largest frequency, in the type of frequencies
     S.lengths, S.uniques     for each document: its tokens in S, its distinct terms in S
     tokens, tokens.offsets   the terms of each document in their order, those of the title first (see `narrow_column`)
+    positions.*              the positions of frequent terms among the tokens (see `term_positions`); older indexes
+                             do not have them
     digests                  for each document sixteen bytes that change with its content (see `digest`)
     field.*                  the other fields of the documents (see `field_columns`)
 
@@ -45,6 +47,7 @@ from searchlab.indexing.storage.arrays.string_table import Strings
 from searchlab.indexing.storage.digest import DIGEST_BYTES
 from searchlab.indexing.storage.field_columns import FieldColumns
 from searchlab.indexing.storage.streams import PassageRanges, Passages, Stream, Text
+from searchlab.indexing.storage.term_positions import TermPositions
 from searchlab.types import Array
 
 # The streams of words, which every index has.
@@ -73,8 +76,10 @@ _BYTES, _DOCS, _OFFSETS, _COUNTS = (
 # By the whole name of a column, or by what follows its last dot.
 COLUMN_TYPES = {
     **dict.fromkeys(("docnos", "terms", "words", "names", "values", "languages"), _BYTES),
-    **dict.fromkeys(("packed", "tokens"), _BYTES),
-    **dict.fromkeys(("docs", "field.tokens", "entry_docs", "value_docs", "number_docs", "date_docs"), _DOCS),
+    **dict.fromkeys(("packed", "tokens", "positions"), _BYTES),
+    **dict.fromkeys(
+        ("docs", "field.tokens", "positions.terms", "entry_docs", "value_docs", "number_docs", "date_docs"), _DOCS
+    ),
     **dict.fromkeys(("offsets", "starts", "postings", "entries", "counts"), _OFFSETS),
     **dict.fromkeys(("token_offsets", "value_offsets", "number_offsets", "date_offsets"), _OFFSETS),
     **dict.fromkeys(
@@ -167,7 +172,10 @@ class WordTable:
 
 @dataclass(frozen=True, eq=False)
 class ShardColumns:
-    """All columns of one shard; `ngrams` is None if the index has no n-grams, `languages` if it has one language."""
+    """All columns of one shard.
+
+    `ngrams` is None if the index has no n-grams, `languages` if it has one language, `positions` if it is an older one.
+    """
 
     docnos: Strings
     terms: Strings
@@ -178,6 +186,7 @@ class ShardColumns:
     streams: Mapping[str, Stream]
     tokens: Column
     token_offsets: Column
+    positions: TermPositions | None
     digests: Column
     fields: FieldColumns
     ngrams: DocumentTokens | None
@@ -268,7 +277,14 @@ class ShardColumns:
         if self.ngrams is not None:
             passages[NGRAMS] = self.ngrams.passages()["both"]
         return {
-            name: Text(self.terms_of(name), "", range(len(self.terms_of(name))), stream, passages[name])
+            name: Text(
+                self.terms_of(name),
+                "",
+                range(len(self.terms_of(name))),
+                stream,
+                passages[name],
+                None if name == NGRAMS else self.positions,
+            )
             for name, stream in self.streams.items()
         }
 
@@ -322,6 +338,13 @@ def open_columns(path: Path) -> ShardColumns:
         ngrams = DocumentTokens(of_ngrams, *load_tokens(f"{NGRAMS}.tokens", of_ngrams), load(f"{NGRAMS}.title_lengths"))
     tokens, token_offsets = load_tokens("tokens", terms)
     streams = STREAMS if ngrams is None else (*STREAMS, NGRAMS)
+    of_streams = {stream: load_stream(stream) for stream in streams}
+    positions = None
+    if "positions.terms" in arrays:
+        in_tokens = [load(name) for name in ("positions.terms", "positions.offsets", "positions")]
+        positions = TermPositions(*in_tokens, of_streams["both"].counts, token_offsets)
+        if not positions.fits():
+            raise IndexCorrupt(f"{path}: the positions of terms do not fit together; {REBUILD}")
     shard = ShardColumns(
         docnos=docnos,
         terms=terms,
@@ -329,9 +352,10 @@ def open_columns(path: Path) -> ShardColumns:
         word_terms=load("words.terms"),
         languages=load_strings("languages") if "languages" in arrays else None,
         word_languages=load("words.languages") if "languages" in arrays else None,
-        streams={stream: load_stream(stream) for stream in streams},
+        streams=of_streams,
         tokens=tokens,
         token_offsets=token_offsets,
+        positions=positions,
         digests=load("digests"),
         fields=FieldColumns.open(n_docs, load, load_strings),
         ngrams=ngrams,

@@ -16,7 +16,8 @@ DIGEST_BYTES = 16
 def digest(document: Document) -> bytes:
     """Sixteen bytes that differ for documents that differ in docno, title, body or fields."""
     fields = json.dumps(document.fields, sort_keys=True, default=str) if document.fields else ""
-    parts = [part.encode("utf-8", "surrogatepass") for part in (document.docno, document.title, document.body, fields)]
+    docno, title = document.docno.encode("utf-8", "surrogatepass"), document.title.encode("utf-8", "surrogatepass")
+    body, others = document.body.encode("utf-8", "surrogatepass"), fields.encode("utf-8", "surrogatepass")
     # The lengths come first, so that "ab" and "c" differ from "a" and "bc".
-    head = ",".join(str(len(part)) for part in parts).encode()
-    return blake2b(b"\0".join([head, *parts]), digest_size=DIGEST_BYTES).digest()
+    head = b"%d,%d,%d,%d" % (len(docno), len(title), len(body), len(others))
+    return blake2b(b"\0".join((head, docno, title, body, others)), digest_size=DIGEST_BYTES).digest()

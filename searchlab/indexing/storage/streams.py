@@ -13,6 +13,7 @@ import numpy as np
 
 from searchlab.indexing.storage.arrays.column import Column
 from searchlab.indexing.storage.arrays.string_table import Strings
+from searchlab.indexing.storage.term_positions import TermPositions
 from searchlab.types import Array
 
 # Passages are read from end to end, not one by one, if at least one token in this many is needed.
@@ -84,7 +85,8 @@ class Text:
     """One text of all documents of a shard.
 
     Its terms are those with the numbers `numbers` of `terms`, each after `prefix`. The stream numbers them from the
-    first of these; the passages have their numbers in `terms`.
+    first of these; the passages have their numbers in `terms`. `positions` are those of frequent terms among the tokens
+    of the passages, if the text has them; the terms are then numbered from 0.
     """
 
     terms: Strings
@@ -92,6 +94,7 @@ class Text:
     numbers: range
     stream: Stream
     passages: Passages
+    positions: TermPositions | None = None
 
     def find(self, term: str) -> int:
         """The number of a term in the stream, -1 if it does not occur in the shard."""

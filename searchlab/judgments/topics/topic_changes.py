@@ -1,11 +1,13 @@
-"""Changes of topics and topic sets, each as a whole: edited, renamed, deleted, merged, imported, and undone.
+"""Changes of topics, and judgments added together: edited, renamed, deleted, merged, imported, judged, undone, redone.
 
-Nothing is overwritten: a change adds versions of topics and, where judgments move, acts. Its undo adds the versions
-from before it, and marks its acts as undone.
+Nothing is overwritten: a change adds versions of topics and, where judgments are added or move, acts. Its undo adds the
+versions from before it, and marks its acts as undone. A redo is the same change again: it adds the versions from before
+the undo, and the acts again.
 """
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -15,6 +17,8 @@ from searchlab.errors import SettingError, name_some
 from searchlab.evaluation.number_text import format_count
 from searchlab.judgments.input_checks import fold_case
 
+# Kinds of changes that add judgments.
+IMPORT, BATCH = "import", "batch"
 _COLUMNS = "topic, set_name, qid, text, criteria, highlight"
 
 
@@ -33,7 +37,10 @@ class TopicVersion:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """An import or a change of topics, in words; `undone` if it was undone, or is an undo itself."""
+    """An import, a batch of judgments or a change of topics, in words.
+
+    `undone` if it was undone, or is an undo itself; `redoable` if it was undone and not redone.
+    """
 
     id: int
     kind: str
@@ -41,6 +48,7 @@ class Change:
     judge: str
     made: str
     undone: bool
+    redoable: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,14 +126,23 @@ def copy_acts(connection: sqlite3.Connection, source: int, target: int, now: str
     ).rowcount
 
 
+_UNDONE = "id IN (SELECT undoes FROM changes WHERE undoes NOT NULL)"
+# The undo of a change, unless it was redone.
+_UNDO_OF = (
+    "SELECT id, first_act FROM changes AS undo WHERE undoes = {} AND kind = 'undo'"
+    " AND NOT EXISTS (SELECT 1 FROM changes AS again WHERE again.undoes = undo.id)"
+)
+
+
 def list_changes(connection: sqlite3.Connection, n: int) -> list[Change]:
     """The last n changes, the latest first."""
+    redoable = f"EXISTS ({_UNDO_OF.format('changes.id')})"
     rows = connection.execute(
-        "SELECT id, kind, what, judge, made, kind = 'undo' OR id IN (SELECT undoes FROM changes WHERE undoes NOT NULL)"
+        f"SELECT id, kind, what, judge, made, kind = 'undo' OR {_UNDONE}, {redoable}"
         " FROM changes ORDER BY id DESC LIMIT ?",
         (n,),
     ).fetchall()
-    return [Change(id, kind, what, judge, made, bool(undone)) for id, kind, what, judge, made, undone in rows]
+    return [Change(id, kind, what, judge, made, bool(u), bool(r)) for id, kind, what, judge, made, u, r in rows]
 
 
 def undo_change(connection: sqlite3.Connection, id: int, judge: str, now: str) -> Change:
@@ -143,32 +160,83 @@ def undo_change(connection: sqlite3.Connection, id: int, judge: str, now: str) -
         raise SettingError(f"{row[2]}: this was undone already")
     changed = [topic for (topic,) in connection.execute("SELECT topic FROM versions WHERE change = ?", (id,))]
     added = [topic for (topic,) in connection.execute("SELECT id FROM topics WHERE id BETWEEN ? AND ?", row[7:9])]
-    later = connection.execute(
-        "SELECT what FROM changes WHERE id IN (SELECT change FROM versions WHERE change > ? AND (topic IN"
-        " (SELECT topic FROM versions WHERE change = ?) OR topic BETWEEN ? AND ?))"
-        " AND id NOT IN (SELECT undoes FROM changes WHERE undoes NOT NULL)"
-        " AND kind != 'undo' ORDER BY id DESC LIMIT 1",
-        (id, id, *row[7:9]),
-    ).fetchone()
-    if later is not None:
-        raise SettingError(f"{row[2]}: changed again since, undo that first: {later[0]}")
-    (n_since,) = connection.execute(
-        "SELECT count(*) FROM last WHERE topic BETWEEN ? AND ? AND act > ? AND grade IS NOT NULL", (*row[7:9], row[6])
-    ).fetchone()
-    if n_since:
-        found = f"{format_count(n_since, 'judgment')} of its topics since, which would be lost"
-        raise SettingError(f"{row[2]}: {found}; delete topics instead, which can be undone")
+    _require_unchanged(connection, row[2], id, [*changed, *added])
     versions = [_version_before(connection, topic, id) for topic in changed]
     versions += [replace(each, deleted=True) for topic in added for each in _current(connection, topic)]
-    for version in versions:
-        _require_free(connection, version, {each.topic for each in versions})
+    _require_unjudged(connection, row[2], [each.topic for each in versions if each.deleted], row[6])
+    _require_free(connection, versions)
     connection.execute(
         "INSERT INTO undone (act, made) SELECT id, ? FROM acts WHERE id BETWEEN ? AND ?"
         " AND id NOT IN (SELECT act FROM undone) ORDER BY id DESC",
         (now, *row[5:7]),
     )
     record_change(connection, "undo", f"undone: {row[2]}"[:4000], judge, now, versions, undoes=id)
-    return Change(row[0], row[1], row[2], row[3], row[4], True)
+    return Change(row[0], row[1], row[2], row[3], row[4], True, True)
+
+
+def redo_change(connection: sqlite3.Connection, id: int, judge: str, now: str) -> Change:
+    """Make a change again that was undone; an error if what it changed was changed or judged since.
+
+    It is a new change, which can be undone as the first one.
+    """
+    row = connection.execute("SELECT kind, what, first_act, last_act FROM changes WHERE id = ?", (id,)).fetchone()
+    undo = connection.execute(_UNDO_OF.format("?"), (id,)).fetchone()
+    if row is None or undo is None:
+        raise SettingError(f"there is no change {id} that was undone and can be redone")
+    kind, what, *acts = row
+    undo_id, first_since = undo
+    changed = [topic for (topic,) in connection.execute("SELECT topic FROM versions WHERE change = ?", (undo_id,))]
+    _require_unchanged(connection, what, undo_id, changed)
+    judged = connection.execute(
+        "SELECT 1 FROM acts AS since JOIN acts ON acts.topic = since.topic AND acts.judge = since.judge"
+        " AND acts.docno = since.docno WHERE since.id >= ? AND acts.id BETWEEN ? AND ?"
+        " AND since.id NOT IN (SELECT act FROM undone) AND since.id NOT IN"
+        # Of what was before, and was undone and redone, too.
+        " (SELECT redone.act FROM redone JOIN undone ON undone.id = redone.undone WHERE undone.act < ?) LIMIT 1",
+        (first_since, *acts, acts[0]),
+    ).fetchone()
+    if judged is not None:
+        raise SettingError(f"{what}: some of its documents were judged again since, undo that first")
+    versions = [_version_before(connection, topic, undo_id) for topic in changed]
+    _require_free(connection, versions)
+    before = last_ids(connection)
+    undone = connection.execute(
+        "SELECT undone.id, act FROM undone WHERE act BETWEEN ? AND ? AND undone.id NOT IN (SELECT undone FROM redone)"
+        " ORDER BY act",
+        acts,
+    ).fetchall()
+    for undone_id, act in undone:
+        again = connection.execute(
+            "INSERT INTO acts (topic, docno, judge, grade, note, made, imported)"
+            " SELECT topic, docno, judge, grade, note, ?, imported FROM acts WHERE id = ?",
+            (now, act),
+        ).lastrowid
+        connection.execute("INSERT INTO redone (undone, act) VALUES (?, ?)", (undone_id, again))
+    new = record_change(connection, kind, what, judge, now, versions, before, undoes=undo_id)
+    return Change(new, kind, what, judge, now, False)
+
+
+def _require_unchanged(connection: sqlite3.Connection, what: str, change: int, topics: Sequence[int]) -> None:
+    """Raise SettingError if some of the topics were changed after a change."""
+    later = connection.execute(
+        "SELECT what FROM changes WHERE id IN"
+        " (SELECT change FROM versions WHERE change > ? AND topic IN (SELECT value FROM json_each(?)))"
+        f" AND NOT {_UNDONE} AND kind != 'undo' ORDER BY id DESC LIMIT 1",
+        (change, json.dumps(topics)),
+    ).fetchone()
+    if later is not None:
+        raise SettingError(f"{what}: changed again since, undo that first: {later[0]}")
+
+
+def _require_unjudged(connection: sqlite3.Connection, what: str, topics: Sequence[int], last_act: int) -> None:
+    """Raise SettingError if some of the topics, which would be deleted, were judged after an act."""
+    (n_since,) = connection.execute(
+        "SELECT count(*) FROM last WHERE topic IN (SELECT value FROM json_each(?)) AND act > ? AND grade IS NOT NULL",
+        (json.dumps(topics), last_act),
+    ).fetchone()
+    if n_since:
+        found = f"{format_count(n_since, 'judgment')} of its topics since, which would be lost"
+        raise SettingError(f"{what}: {found}; delete topics instead, which can be undone")
 
 
 def _current(connection: sqlite3.Connection, topic: int) -> list[TopicVersion]:
@@ -188,11 +256,13 @@ def _version_before(connection: sqlite3.Connection, topic: int, change: int) -> 
     return TopicVersion(*first)
 
 
-def _require_free(connection: sqlite3.Connection, version: TopicVersion, own: set[int]) -> None:
-    """Raise SettingError if another topic has the qid that a version would take again."""
-    taken = connection.execute(
-        "SELECT topic FROM current_topics WHERE set_name = ? AND qid = ?", (version.topic_set, version.qid)
-    ).fetchone()
-    if not version.deleted and taken is not None and taken[0] not in own:
-        where = f"the topic set {excerpt(version.topic_set)}"
-        raise SettingError(f"{where} has another topic {excerpt(version.qid)} now: rename or delete it first")
+def _require_free(connection: sqlite3.Connection, versions: Sequence[TopicVersion]) -> None:
+    """Raise SettingError if other topics have the qids that versions would take again."""
+    own = {each.topic for each in versions}
+    for version in versions:
+        taken = connection.execute(
+            "SELECT topic FROM current_topics WHERE set_name = ? AND qid = ?", (version.topic_set, version.qid)
+        ).fetchone()
+        if not version.deleted and taken is not None and taken[0] not in own:
+            where = f"the topic set {excerpt(version.topic_set)}"
+            raise SettingError(f"{where} has another topic {excerpt(version.qid)} now: rename or delete it first")

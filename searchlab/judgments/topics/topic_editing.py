@@ -22,6 +22,7 @@ from searchlab.judgments.topics.topic_changes import (
     last_ids,
     list_changes,
     record_change,
+    redo_change,
     undo_change,
 )
 from searchlab.judgments.topics.topic_rows import next_qid
@@ -133,6 +134,10 @@ class TopicEditor:
     def undo(self, id: int, *, judge: str) -> Change:
         """Undo a change by its id; an error if it was undone, or if what it changed was changed again since."""
         return self._write(judge, lambda connection, now: undo_change(connection, id, judge, now))
+
+    def redo(self, id: int, *, judge: str) -> Change:
+        """Make a change again that was undone, by its id; an error if what it changed was changed or judged since."""
+        return self._write(judge, lambda connection, now: redo_change(connection, id, judge, now))
 
     def _write(self, judge: str, change: Callable[[sqlite3.Connection, str], Change]) -> Change:
         check_optional_judge(judge)

@@ -8,12 +8,11 @@ before it replaces or removes: if the process dies in between, a model is there 
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 from searchlab.atomic_file import make_folders, replace_atomically, sync_folder
 from searchlab.errors import SearchlabError, SettingError, WriteFailed, unknown_name
@@ -22,47 +21,45 @@ from searchlab.rankers.model_store.default_ranker import read_default_ranker, wr
 from searchlab.rankers.model_store.model_files import HISTORY, check_model_name, model_file, models_folder
 from searchlab.rankers.systems import MODEL
 
-# The kinds of advice after training, the better the later.
-KINDS_IN_ORDER = ("hurts", "too few", "not yet", "helps")
-
 
 @dataclass(frozen=True)
 class StoredModel:
-    """Where a new model is stored, and whether it is the model of its name now; `former` is the one before."""
+    """Where a new model is stored, and whether it is the model of its name now.
+
+    `former` is the model before, and `former_version` its file in the history, if it was replaced.
+    """
 
     path: Path
     is_current: bool
     former: Bundle | None
+    former_version: Path | None = None
 
 
 def store_trained_model(path: Path, bundle: Bundle) -> StoredModel:
-    """Store a new model in its file; a model that is there already stays there unless the new one is better."""
+    """Store a new model in its file; a model that is there already stays unless training found the new one better.
+
+    What training found is in the bundle (`training/retraining.py`). A file that is no model is replaced.
+    """
     make_folders(path.parent)
     if not path.is_file():
         bundle.save(path)
         return StoredModel(path, True, None)
-    former = _read_former(path)
-    if former is None or is_better(bundle, former):
-        _copy_to_history(path)
+    former = read_former(path)
+    if former is None or dict(bundle.training.get("former") or {}).get("is_better") is True:
+        version = _copy_to_history(path)
         bundle.save(path)
-        return StoredModel(path, True, former)
+        return StoredModel(path, True, former, version)
     version = _new_version(path)
     bundle.save(version)
     return StoredModel(version, False, former)
 
 
-def is_better(bundle: Bundle, former: Bundle) -> bool:
-    """Whether the verdict on a model is better: by its kind, or else by its gain over the best baseline."""
-    return _rank(bundle.trial) > _rank(former.trial)
-
-
-def _rank(trial: Mapping[str, Any] | None) -> tuple[int, float]:
+def read_former(path: Path) -> Bundle | None:
+    """The model of a file, None if there is none or it cannot be read."""
     try:
-        record = dict(trial or {})
-        model, *others = [next(iter(means.values())) for means in record["means"].values()]
-        return KINDS_IN_ORDER.index(record["advice"]["kind"]), float(model - max(others))
-    except (LookupError, TypeError, ValueError, AttributeError, StopIteration):  # not cross-validated, or malformed
-        return -1, 0.0
+        return load_bundle(path) if path.is_file() else None
+    except SearchlabError:
+        return None
 
 
 def list_history(folder: Path, name: str) -> list[Path]:
@@ -70,11 +67,15 @@ def list_history(folder: Path, name: str) -> list[Path]:
     return sorted((models_folder(folder) / HISTORY / check_model_name(name)).glob("*.json"), reverse=True)
 
 
+def list_names(folder: Path) -> list[str]:
+    """The names of models that have a history."""
+    home = models_folder(folder) / HISTORY
+    return sorted(path.name for path in home.glob("*") if path.is_dir() and any(path.glob("*.json")))
+
+
 def list_deleted(folder: Path) -> list[str]:
     """The names of models that are only in the history."""
-    home = models_folder(folder) / HISTORY
-    names = sorted(path.name for path in home.glob("*") if path.is_dir() and any(path.glob("*.json")))
-    return [name for name in names if not model_file(folder, name).is_file()]
+    return [name for name in list_names(folder) if not model_file(folder, name).is_file()]
 
 
 def restore_version(folder: Path, name: str, version: str = "") -> Path:
@@ -132,14 +133,6 @@ def _require_model(folder: Path, name: str) -> Path:
     if not path.is_file():
         raise SettingError(f"the model {name!r} was not trained in the browser: its file is not changed here")
     return path
-
-
-def _read_former(path: Path) -> Bundle | None:
-    """The model of a file, None if it cannot be read."""
-    try:
-        return load_bundle(path)
-    except SearchlabError:
-        return None
 
 
 def _copy_to_history(path: Path) -> Path:

@@ -15,6 +15,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Sequence
 from functools import partial
+from itertools import chain
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import numpy as np
@@ -26,15 +27,16 @@ from searchlab.errors import SettingError, TrainingTopicsWarning, not_an_object,
 from searchlab.records import Topic
 from searchlab.retrieval.composition.cluster_batch import search_on_cluster
 from searchlab.retrieval.composition.steps import Step, require_cutoff
-from searchlab.retrieval.composition.topic_batch import choose_jobs, make_pipeline_run, search_numbered
+from searchlab.retrieval.composition.topic_batch import FoundTopics, choose_jobs, make_pipeline_run, search_numbered
 from searchlab.retrieval.fields.matches import Marks, Matches
 from searchlab.retrieval.fields.sorting import SortOrder, require_order
 from searchlab.retrieval.query.filters import Filter
 from searchlab.retrieval.results import Explanation, Hits, Query
 from searchlab.retrieval.search_arguments import Filters, parse_filters, require_k, warn_of_remarks
-from searchlab.types import Array, Floats, Progress, no_progress
+from searchlab.types import Array, Progress, no_progress
 
 if TYPE_CHECKING:
+    from searchlab.corpus.trec.packed_docnos import PackedDocnos
     from searchlab.retrieval.engine import SearchEngine
     from searchlab.retrieval.expansion import RM3
     from searchlab.retrieval.pipeline import PipelineSearch
@@ -108,7 +110,7 @@ class BasePipeline(ABC):
         require_k(k)
         search = self.start(query, syntax=syntax, filters=filters)
         if isinstance(query, str):
-            warn_of_remarks(search.query)
+            warn_of_remarks(search.query.text, search.query.remarks)
         return search.hits(k, began=began) if sort is None else search.sorted_hits(k, sort, began=began)
 
     def run(
@@ -142,23 +144,21 @@ class BasePipeline(ABC):
 
         if cluster is None:
 
-            def search_topic(number: int) -> tuple[Query, list[str], Floats]:
-                return self.search_topic(listed[number], k, syntax, wanted)
+            def search_topic(number: int) -> FoundTopics:
+                return FoundTopics.of(self.topic_hits(listed[number], k, syntax, wanted))
 
-            found = search_numbered(search_topic, len(listed), jobs=n_jobs, progress=progress)
+            found = search_numbered(
+                search_topic,
+                len(listed),
+                jobs=max(n_jobs, self.engine.topics_at_a_time),
+                progress=progress,
+                stop=self.engine.interrupt,
+            )
         else:
             found = search_on_cluster(as_cluster(cluster), self, listed, k, syntax, wanted, divide, progress)
-        for query, _, _ in found:
-            warn_of_remarks(query)
-        ranked = [(docnos, scores) for _, docnos, scores in found]
-        return make_pipeline_run([topic.qid for topic in listed], ranked, name="".join(self.label.split()))
-
-    def search_topic(
-        self, topic: Topic, k: int | None, syntax: str, filters: tuple[Filter, ...]
-    ) -> tuple[Query, list[str], Floats]:
-        """The query of a topic, and the docnos and scores of its k best documents."""
-        hits = self.topic_hits(topic, k, syntax, filters)
-        return hits.query, hits.docnos, hits.scores
+        for topic, remarks in zip(listed, chain.from_iterable(part.remarks for part in found), strict=True):
+            warn_of_remarks(topic.text, remarks)
+        return make_pipeline_run([topic.qid for topic in listed], found, name="".join(self.label.split()))
 
     def topic_hits(self, topic: Topic, k: int | None, syntax: str, filters: tuple[Filter, ...]) -> PipelineHits:
         """The k best documents of a topic."""
@@ -331,7 +331,7 @@ class PipelineHits(Hits):
         scores: Array,
         seconds: float,
         matches: Matches | None = None,
-        docnos: list[str] | None = None,
+        docnos: PackedDocnos | list[str] | None = None,
     ) -> None:
         engine = search.pipeline.engine
         columns = shards, docs, scores

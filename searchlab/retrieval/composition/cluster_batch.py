@@ -10,53 +10,39 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
 from searchlab.cluster.cluster import Cluster
 from searchlab.records import Topic
-from searchlab.retrieval.composition.topic_batch import STAGE, search_numbered
+from searchlab.retrieval.composition.topic_batch import STAGE, FoundTopics, search_numbered
 from searchlab.retrieval.query.filters import Filter
-from searchlab.retrieval.results import Query
-from searchlab.types import Array, Floats, Progress
+from searchlab.types import Progress
 
 if TYPE_CHECKING:
     from searchlab.retrieval.composition.base_pipeline import BasePipeline
 
-# Tasks for each worker: enough that all end at about the same time, few enough that starting them takes no time.
-TASKS_PER_WORKER = 6
+# The topics of the smallest tasks, as a share of the topics of a worker: so long may one wait for the others.
+SMALLEST_SHARE = 1 / 16
 # Fewer topics are searched in less time than a task takes to start.
 MIN_TOPICS_PER_TASK = 8
 
-# Topics whose searches are under way at the same time if the shards are divided: requests of many travel together.
-TOPICS_AT_A_TIME = 96
-
-FoundTopic = tuple[Query, list[str], Floats]
 T = TypeVar("T")
-
-
-class FoundTopics(NamedTuple):
-    """What a task found: for each topic the number of its documents, docnos as lines, and their scores."""
-
-    remarks: tuple[tuple[str, ...], ...]
-    counts: Array
-    docnos: bytes
-    scores: Floats
 
 
 def search_topics(
     pipeline: BasePipeline, topics: Sequence[Topic], k: int | None, syntax: str, filters: tuple[Filter, ...]
 ) -> FoundTopics:
-    """Search for topics, in a worker; no string is made of a docno before it is at the client."""
+    """Search for some topics, in a worker."""
     found = [pipeline.topic_hits(topic, k, syntax, filters) for topic in topics]
     shards, docs, scores = (
-        np.concatenate([empty, *(getattr(hits, name) for hits in found)])
-        for name, empty in (("shards", np.zeros(0, np.int64)), ("docs", np.zeros(0, np.int64)), ("scores", np.zeros(0)))
+        np.concatenate([getattr(hits, name) for hits in found]) for name in ("shards", "docs", "scores")
     )
-    lines = pipeline.engine.snapshot.docno_lines(shards, docs)
+    snapshot = pipeline.engine.snapshot
+    docnos = snapshot.packed_docnos(shards, docs) or snapshot.docnos_of(shards, docs)
     return FoundTopics(
-        tuple(hits.query.remarks for hits in found), np.array([len(hits) for hits in found]), lines, scores
+        tuple(hits.query.remarks for hits in found), np.array([len(hits) for hits in found]), docnos, scores
     )
 
 
@@ -69,60 +55,45 @@ def search_on_cluster(
     filters: tuple[Filter, ...],
     divide: str,
     progress: Progress,
-) -> list[FoundTopic]:
-    """The query, docnos and scores of each topic, in their order."""
-    from searchlab.retrieval.distributed.shard_division import SHARDS, choose_division
+) -> list[FoundTopics]:
+    """What is found for all topics, in their order."""
+    from searchlab.retrieval.distributed.distributed_engine import divide_shards_of
 
-    with cluster:
-        cluster.check_sources([pipeline.engine.snapshot.folder])
-        if choose_division(divide, cluster, pipeline.engine.snapshot) == SHARDS:
-            return _search_shards(cluster, pipeline, topics, k, syntax, filters, progress)
-        parts = split_evenly(topics, len(cluster.workers))
+    with cluster, divide_shards_of(pipeline.engine, cluster, divide) as engine:
+        # Over the same engine, too: other processes must find what this one has found of the index.
+        pipeline = pipeline.over(engine)
+        if engine.is_distributed:
+
+            def search(number: int) -> FoundTopics:
+                return FoundTopics.of(pipeline.topic_hits(topics[number], k, syntax, filters))
+
+            jobs = engine.topics_at_a_time
+            return search_numbered(search, len(topics), jobs=jobs, progress=progress, stop=engine.interrupt)
+        parts = divide_topics(topics, len(cluster.workers))
         calls = [(pipeline, part, k, syntax, filters) for part in parts]
         progress(STAGE, 0, len(topics))
-        found: dict[int, list[FoundTopic]] = {}
-        # Unpacked as they come, while the workers search for the others.
+        found: dict[int, FoundTopics] = {}
         for number, answer in cluster.finish(search_topics, calls):
-            found[number] = _unpack(parts[number], answer)
-            progress(STAGE, sum(map(len, found.values())), len(topics))
-    return [each for number in range(len(parts)) for each in found[number]]
+            found[number] = answer
+            progress(STAGE, sum(len(each.counts) for each in found.values()), len(topics))
+    return [found[number] for number in range(len(parts))]
 
 
-def _search_shards(
-    cluster: Cluster,
-    pipeline: BasePipeline,
-    topics: Sequence[Topic],
-    k: int | None,
-    syntax: str,
-    filters: tuple[Filter, ...],
-    progress: Progress,
-) -> list[FoundTopic]:
-    """The same by division of the shards."""
-    from searchlab.retrieval.distributed.distributed_engine import DistributedEngine
+def divide_topics(topics: Sequence[T], n_workers: int) -> list[Sequence[T]]:
+    """Topics as the tasks of a cluster, in their order: each round gives each worker a task, together half of the rest.
 
-    engine = DistributedEngine(pipeline.engine, cluster)
-    distributed = pipeline.over(engine)
-
-    def search(number: int) -> FoundTopic:
-        return distributed.search_topic(topics[number], k, syntax, filters)
-
-    try:
-        return search_numbered(search, len(topics), jobs=TOPICS_AT_A_TIME, progress=progress, stop=cluster.cancel)
-    finally:
-        engine.end_requests()
-
-
-def split_evenly(topics: Sequence[T], n_workers: int) -> list[Sequence[T]]:
-    """Topics as the tasks of a cluster: parts of nearly equal size, in the order of the topics."""
-    most = -(-len(topics) // MIN_TOPICS_PER_TASK)
-    bounds = np.linspace(0, len(topics), min(TASKS_PER_WORKER * max(n_workers, 1), most) + 1).astype(int).tolist()
-    return [topics[start:end] for start, end in pairwise(bounds)]
-
-
-def _unpack(topics: Sequence[Topic], answer: FoundTopics) -> list[FoundTopic]:
-    docnos = answer.docnos.decode().split("\n")
-    offsets = np.cumsum([0, *answer.counts]).tolist()
-    return [
-        (Query(topic.text, (), (), remarks=remarks), docnos[start:end], answer.scores[start:end])
-        for topic, remarks, (start, end) in zip(topics, answer.remarks, pairwise(offsets), strict=True)
-    ]
+    So tasks are few, and the last ones, for which the other workers wait, are short. Hummel, Schonberg and Flynn,
+    Factoring: a method for scheduling parallel loops, CACM 1992.
+    """
+    smallest = max(MIN_TOPICS_PER_TASK, len(topics) * SMALLEST_SHARE / max(n_workers, 1))
+    parts: list[Sequence[T]] = []
+    rest = topics
+    while len(rest):
+        size = len(rest) / (2 * max(n_workers, 1))
+        is_last = size < smallest
+        n_parts = min(max(n_workers, 1), -(-len(rest) // MIN_TOPICS_PER_TASK))
+        n_topics = len(rest) if is_last else round(size * n_parts)
+        bounds = np.linspace(0, n_topics, n_parts + 1).astype(int).tolist()
+        parts += [rest[start:end] for start, end in pairwise(bounds)]
+        rest = rest[n_topics:]
+    return parts

@@ -99,7 +99,7 @@ def require_cutoff(k: object) -> None:
 
 def setting_label(value: Any) -> str:
     """A dataclass of settings with those that differ from the defaults: `BM25(k1=0.9)`, or just `BM25`."""
-    settings = fields(value) if is_dataclass(value) else ()
+    settings = [each for each in fields(value) if each.metadata.get("is_setting", True)] if is_dataclass(value) else []
     known = [(each.name.rstrip("_"), each.default, getattr(value, each.name)) for each in settings]
     changed = [
         f"{name}={found!r}"

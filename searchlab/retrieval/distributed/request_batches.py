@@ -34,16 +34,22 @@ Requests = Mapping[ShardGroup, ShardRequest]
 
 
 class RequestBatches:
-    """Sends requests about the shards of an index to workers; `seconds` is the time in which they must answer."""
+    """Sends requests about the shards of an index to workers; `seconds` is the time in which they must answer.
 
-    def __init__(self, cluster: Cluster, engine: SearchEngine, seconds: float | None = None) -> None:
+    While a batch is on its way, requests wait until there are `enough` for another one.
+    """
+
+    def __init__(self, cluster: Cluster, engine: SearchEngine, seconds: float | None = None, enough: int = 1) -> None:
         self._cluster = cluster
         self._engine = engine
         self._sizes = column_bytes(engine.snapshot)
         self._seconds = seconds
+        self._enough = enough
+        self._n_on_their_way = 0
         self._waiting: deque[tuple[Requests, Future[list[Any]]]] = deque()
         self._senders = ThreadPoolExecutor(MAX_BATCHES, thread_name_prefix="searchlab-requests")
-        self._lock = threading.Lock()
+        self._lock = threading.Lock()  # of the list of workers
+        self._queue_lock = threading.Lock()
         self._workers: tuple[str, ...] = ()
         self._workers_until = 0.0
         self._groups: tuple[ShardGroup, ...] = ()
@@ -52,8 +58,13 @@ class RequestBatches:
     def close(self) -> None:
         """Accept no more requests; those that are on their way are answered, those that wait are not."""
         self._senders.shutdown(wait=False, cancel_futures=True)
-        while self._waiting:
-            self._waiting.popleft()[1].set_exception(ClusterError("the search was ended"))
+        with self._queue_lock:
+            while self._waiting:
+                self._waiting.popleft()[1].set_exception(ClusterError("the search was ended"))
+
+    def cancel(self) -> None:
+        """Cancel what is on its way; who waits for it gets a ClusterError."""
+        self._cluster.cancel()
 
     @property
     def groups(self) -> tuple[ShardGroup, ...]:
@@ -84,38 +95,44 @@ class RequestBatches:
     def ask(self, requests: Requests) -> list[Any]:
         """The answer of each group of shards to its request."""
         answers: Future[list[Any]] = Future()
-        self._waiting.append((requests, answers))
+        with self._queue_lock:
+            self._waiting.append((requests, answers))
         try:
             self._senders.submit(self._send_waiting)
+        except RuntimeError:
+            raise ClusterError("the search was ended") from None
+        try:
             found = answers.result(self._seconds)
         except TimeoutError:
             address = self._cluster.address.text
             raise ClusterTimeout(f"cluster {address}: workers have not answered within {self._seconds:g} s") from None
-        except RuntimeError:
-            raise ClusterError("the search was ended") from None
         for answer in found:
             if isinstance(answer, SearchlabError):
                 raise answer
         return found
 
     def _send_waiting(self) -> None:
-        """Send the requests that wait, if another thread has not sent them already, and give out the answers."""
-        batch: list[tuple[Requests, Future[list[Any]]]] = []
-        while self._waiting and len(batch) < MAX_REQUESTS:
+        """Send the requests that wait, if they are enough for a batch, and give out the answers."""
+        while batch := self._take_batch():
             try:
-                batch.append(self._waiting.popleft())
-            except IndexError:  # another thread took the last one
-                break
-        if not batch:
-            return
-        try:
-            answers = self._send([requests for requests, _ in batch])
-        except BaseException as error:
-            for _, future in batch:
-                future.set_exception(error)
-        else:
-            for (_, future), found in zip(batch, answers, strict=True):
-                future.set_result(found)
+                answers = self._send([requests for requests, _ in batch])
+            except BaseException as error:
+                for _, future in batch:
+                    future.set_exception(error)
+            else:
+                for (_, future), found in zip(batch, answers, strict=True):
+                    future.set_result(found)
+            finally:
+                with self._queue_lock:
+                    self._n_on_their_way -= 1
+
+    def _take_batch(self) -> list[tuple[Requests, Future[list[Any]]]]:
+        """The next batch, which is on its way from now; empty if other threads have sent all, or more are to come."""
+        with self._queue_lock:
+            if not self._waiting or (self._n_on_their_way and len(self._waiting) < self._enough):
+                return []
+            self._n_on_their_way += 1
+            return [self._waiting.popleft() for _ in range(min(len(self._waiting), MAX_REQUESTS))]
 
     def _send(self, batch: list[Requests]) -> list[list[Any]]:
         """The answers to each of several requests, in one task for each group of shards."""

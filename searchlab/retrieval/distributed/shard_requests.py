@@ -15,13 +15,21 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from searchlab.errors import SearchlabError
+from searchlab.corpus.trec.packed_docnos import PackedDocnos
+from searchlab.errors import REBUILD, IndexCorrupt, SearchlabError
 from searchlab.indexing.snapshot import TermCounts
+from searchlab.retrieval.document_reading import DocumentReading
 from searchlab.retrieval.engine import BestDocuments, SearchEngine
 from searchlab.retrieval.query.filters import Filter
 from searchlab.retrieval.results import Query
 from searchlab.scorers.base import Scorer
-from searchlab.scorers.execution.collection_statistics import NormRange, QueryStatistics, Variants
+from searchlab.scorers.execution.collection_statistics import (
+    NO_STATISTICS,
+    CollectionNumber,
+    NormRange,
+    QueryStatistics,
+    Variants,
+)
 from searchlab.scorers.execution.posting_scoring import BoundPostingScorer
 from searchlab.types import Array
 
@@ -56,12 +64,12 @@ def _part_of(engine: SearchEngine, shards: tuple[int, ...]) -> SearchEngine:
 
 
 class PackedRanking(NamedTuple):
-    """Documents, best first: the numbers of their shards, their numbers there, scores, and docnos, one a line."""
+    """Documents, best first: the numbers of their shards, their numbers there, scores and docnos."""
 
     shards: Array
     docs: Array
     scores: Array
-    docnos: bytes
+    docnos: PackedDocnos
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,19 +102,21 @@ class BestRequest(QueryRequest):
         """The best documents of some shards."""
         self.learn(engine)
         best = engine.find_best(self.query, self.limit, self.scorer, self.stream, self.filters)
-        docnos = engine.snapshot.docnos_of(best.shards, best.docs)
+        docnos = engine.snapshot.packed_docnos(best.shards, best.docs)
+        if docnos is None:
+            raise IndexCorrupt(f"{engine.snapshot.folder}: a docno is damaged; {REBUILD}")
         return PackedRanking(
             engine.snapshot.shard_numbers[best.shards].astype(np.int32),
             best.docs.astype(np.uint32),
             best.scores,
-            "\n".join(docnos).encode(),
+            docnos,
         )
 
 
 def merge_best(answers: Sequence[PackedRanking], limit: int) -> BestDocuments:
     """The best documents of all shards: by score, and by docno, descending in byte order, where scores are equal."""
     scores = np.concatenate([answer.scores for answer in answers])
-    docnos = [docno for answer in answers if len(answer.docs) for docno in answer.docnos.split(b"\n")]
+    docnos = PackedDocnos.concatenate([answer.docnos for answer in answers])
     order = np.argsort(-scores, kind="stable")
     ranked = scores[order]
     if limit < len(order):
@@ -118,14 +128,13 @@ def merge_best(answers: Sequence[PackedRanking], limit: int) -> BestDocuments:
         tied[1:] |= equal
         tied[:-1] |= equal
         rows = order[tied]
-        names = np.array([docnos[row] for row in rows.tolist()])
-        order[tied] = rows[np.lexsort((names, scores[rows]))[::-1]]
+        order[tied] = rows[np.lexsort((np.array(docnos[rows].strings()), scores[rows]))[::-1]]
     order = order[:limit]
     return BestDocuments(
         np.concatenate([answer.shards for answer in answers])[order].astype(np.int64),
         np.concatenate([answer.docs for answer in answers])[order].astype(np.int64),
         scores[order],
-        b"\n".join([docnos[row] for row in order.tolist()]).decode().split("\n") if len(order) else [],
+        docnos[order],
     )
 
 
@@ -149,6 +158,7 @@ class CountRequest(QueryRequest):
 
     def answer(self, engine: SearchEngine) -> int:
         """The number of documents of some shards."""
+        self.learn(engine)
         marks = engine.matching(self.query, self.scorer, self.stream, self.filters)
         return sum(int(np.count_nonzero(marked)) for marked in marks)
 
@@ -189,9 +199,36 @@ class NormRequest:
 
     def answer(self, engine: SearchEngine) -> NormRange | None:
         """The range of some shards; None if all their documents are deleted."""
-        engine.reader.statistics.learn(QueryStatistics({}, {self.stream: self.n_tokens}, {}))
+        engine.reader.statistics.learn(NO_STATISTICS._replace(n_tokens={self.stream: self.n_tokens}))
         bound = engine.reader.bind(self.scorer, self.stream)
         live = engine.reader.live
         if not isinstance(bound, BoundPostingScorer) or (live is not None and not live.any()):
             return None
         return bound.measure_norms()
+
+
+@dataclass(frozen=True)
+class NumberRequest:
+    """Which is this number of the collection; `statistics` are those that it needs."""
+
+    wanted: CollectionNumber
+    statistics: QueryStatistics
+
+    def answer(self, engine: SearchEngine) -> float:
+        """The number of some shards."""
+        engine.reader.statistics.learn(self.statistics)
+        return self.wanted.measure(engine.reader)
+
+
+@dataclass(frozen=True, eq=False)
+class ReadingRequest:
+    """What does a reading give of these documents?"""
+
+    reading: DocumentReading[Any]
+    shards: Array
+    docs: Array
+
+    def answer(self, engine: SearchEngine) -> Any:
+        """What is read of the documents, all of which are in these shards."""
+        here = np.searchsorted(engine.snapshot.shard_numbers, self.shards)
+        return self.reading.read(engine, here, self.docs)

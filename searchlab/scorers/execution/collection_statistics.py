@@ -7,7 +7,8 @@ So a score never depends on who counts, nor on how the shards are divided.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 MAX_CACHED_TERMS = 1 << 16
 MAX_CACHED_NORMS = 256
+MAX_CACHED_NUMBERS = 1 << 16
 
 # The terms that count as one word.
 Variants = tuple[str, ...]
@@ -32,19 +34,39 @@ class NormRange(NamedTuple):
     high: float
 
 
+class CollectionNumber(ABC):
+    """A number of the whole collection that is measured shard by shard; equal ones are measured once.
+
+    Subclasses are frozen dataclasses: equal if they measure the same.
+    """
+
+    def needs(self, reader: IndexReader) -> QueryStatistics:
+        """What has to be known of the whole collection before this can be measured in some of its shards."""
+        return NO_STATISTICS
+
+    @abstractmethod
+    def measure(self, reader: IndexReader) -> float:
+        """The number for the live documents of the reader's shards."""
+
+    @abstractmethod
+    def merge(self, parts: Sequence[float]) -> float:
+        """The number for all shards, from those of groups of them."""
+
+
 class QueryStatistics(NamedTuple):
     """What the scores of a query need of the whole collection.
 
     `terms` has the counts of each term, by stream and variants; `n_tokens` those of each stream; `norms` the range of
-    norms by scorer and stream.
+    norms by scorer and stream; `numbers` whatever else was measured.
     """
 
     terms: Mapping[tuple[str, Variants], TermCounts]
     n_tokens: Mapping[str, int]
     norms: Mapping[tuple[Hashable, str], NormRange]
+    numbers: Mapping[CollectionNumber, float]
 
 
-NO_STATISTICS = QueryStatistics({}, {}, {})
+NO_STATISTICS = QueryStatistics({}, {}, {}, {})
 
 
 class CollectionStatistics:
@@ -56,6 +78,7 @@ class CollectionStatistics:
         self._terms: dict[tuple[str, Variants], TermCounts] = {}
         self._n_tokens: dict[str, int] = {}
         self._norms: dict[tuple[Hashable, str], NormRange] = {}
+        self._numbers: dict[CollectionNumber, float] = {}
         self.term_stats = lru_cache(MAX_CACHED_TERMS)(self._make_stats)
 
     def learn(self, known: QueryStatistics) -> None:
@@ -64,9 +87,12 @@ class CollectionStatistics:
             self._terms.clear()
         if len(self._norms) > MAX_CACHED_NORMS:
             self._norms.clear()
+        if len(self._numbers) > MAX_CACHED_NUMBERS:
+            self._numbers.clear()
         self._terms.update(known.terms)
         self._n_tokens.update(known.n_tokens)
         self._norms.update(known.norms)
+        self._numbers.update(known.numbers)
 
     def _make_stats(self, stream: str, variants: Variants) -> TermStats:
         """The statistics of a term; one that does not occur has zeros."""
@@ -94,3 +120,20 @@ class CollectionStatistics:
             return known
         whole = bound if bound.reader is self._reader else self._reader.bind(bound.scorer, bound.stream)
         return whole.measure_norms()
+
+    def of_terms(self, terms: Iterable[tuple[str, Variants]]) -> QueryStatistics:
+        """The counts of terms, given by stream and variants, and the tokens of all streams and of theirs."""
+        counts = {(stream, variants): self.count_term(stream, variants) for stream, variants in terms}
+        streams = {*self._snapshot.streams, *(stream for stream, _ in counts)}
+        return QueryStatistics(counts, {stream: self.n_tokens(stream) for stream in streams}, {}, {})
+
+    def number(self, wanted: CollectionNumber) -> float:
+        """A number of the whole collection."""
+        known = self._numbers.get(wanted)
+        if known is None:
+            known = self._measure(wanted)
+            self.learn(NO_STATISTICS._replace(numbers={wanted: known}))
+        return known
+
+    def _measure(self, wanted: CollectionNumber) -> float:
+        return wanted.merge([wanted.measure(self._reader)])

@@ -17,6 +17,7 @@ from searchlab.scorers.execution.bound_scorer import (
     TermContribution,
     frequency_of,
 )
+from searchlab.scorers.execution.collection_statistics import QueryStatistics
 from searchlab.types import Array
 
 # Documents scored at once: for a few words, their weights stay in the processor's cache.
@@ -46,6 +47,11 @@ class DenseQueryScorer(QueryScorer):
     def __init__(self, bound: BoundDenseScorer, query: ScorableQuery) -> None:
         self._bound = bound
         self._query = query
+
+    def statistics(self) -> QueryStatistics:
+        """What the weights need of the whole collection: counts of terms, and lengths."""
+        terms = [(self._bound.stream_of(self._query, term), term.variants) for term in self._query.terms]
+        return self._bound.reader.statistics.of_terms(terms)
 
     def score(self, shard_index: int, docs: Array) -> Array:
         """The scores of documents: the sum of their weights, a repeated word counting each time."""

@@ -18,10 +18,12 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 
+from searchlab.blas_threads import one_thread
 from searchlab.indexing.snapshot import live_docs
 from searchlab.indexing.storage.columns import NGRAMS
 from searchlab.scorers.execution.bigrams import count_bigram
 from searchlab.scorers.execution.bound_scorer import ScorableQuery
+from searchlab.scorers.execution.collection_statistics import CollectionNumber, QueryStatistics, Variants
 from searchlab.scorers.execution.index_reader import MAX_BOUND_SCORERS, IndexReader
 from searchlab.scorers.execution.scoring_plan import DocumentNorms
 from searchlab.types import Array, Floats
@@ -60,7 +62,7 @@ class TopicProbabilities(Protocol):
         """P(t|T_k): a row for each term, 0 for unknown ones."""
 
     def topics_given_document(self, shards: Array, docs: Array) -> Floats:
-        """P(T_k|d): a row for each document, given by shard and number."""
+        """P(T_k|d): a row for each document, given by its shard in the whole index and its number there."""
 
 
 @dataclass(frozen=True)
@@ -89,6 +91,48 @@ class WordInContext:
         """The weight of all components of its level, for each row of weights."""
         share = weights[..., _NGRAM_DOCUMENT] + weights[..., _NGRAM_CORPUS]
         return np.asarray(share if self.is_ngram else 1.0 - share)
+
+
+@dataclass(frozen=True)
+class BigramCount(CollectionNumber):
+    """How often a term follows another one in the collection."""
+
+    previous: str
+    term: str
+
+    def measure(self, reader: IndexReader) -> int:
+        """The number of times in the reader's shards."""
+        components = reader.shared(MixtureComponents)
+        n_together = 0
+        for shard_index, shard in enumerate(reader.snapshot.shards):
+            docs, counts = components.bigrams(shard_index, self.previous, self.term)
+            n_together += int((counts if shard.live is None else counts[shard.live[docs]]).sum())
+        return n_together
+
+    def merge(self, parts: Sequence[float]) -> float:
+        """The sum."""
+        return sum(parts)
+
+
+@dataclass(frozen=True)
+class HighestOdds(CollectionNumber):
+    """The largest X/B that a mixture gives a word in a live document; it does not depend on the word's count."""
+
+    scorer: Mixture
+    word: WordInContext
+
+    def needs(self, reader: IndexReader) -> QueryStatistics:
+        """What B depends on."""
+        return reader.shared(MixtureComponents).statistics([self.word])
+
+    def measure(self, reader: IndexReader) -> float:
+        """The largest in the reader's shards."""
+        components = reader.shared(MixtureComponents)
+        return max(components.odds(self.scorer, self.word, number).highest for number in range(reader.n_shards))
+
+    def merge(self, parts: Sequence[float]) -> float:
+        """The largest."""
+        return max(parts)
 
 
 class WordOdds(NamedTuple):
@@ -141,6 +185,13 @@ class MixtureComponents:
             for context, n in in_contexts.items()
         )
 
+    def written_units(self, query: ScorableQuery, *, ngrams: bool) -> list[tuple[str, Variants]]:
+        """The stream and the term of each word in a query's text, known or not, and of its n-grams if they score."""
+        streams = (_BOTH, NGRAMS) if ngrams else (_BOTH,)
+        return [
+            (stream, (term,)) for stream in streams for term in self._snapshot.analyzer_of(stream).terms(query.text)
+        ]
+
     def ngrams(self, query: ScorableQuery) -> tuple[WordInContext, ...]:
         """The known n-grams of a query's text.
 
@@ -155,6 +206,15 @@ class MixtureComponents:
             for ngram, count in counts.items()
             if self._reader.term_stats(NGRAMS, (ngram,)).doc_freq
         )
+
+    def statistics(self, words: Sequence[WordInContext]) -> QueryStatistics:
+        """What the probabilities of words need of the whole collection."""
+        statistics = self._reader.statistics
+        terms = [(word.stream, word.term) for word in words]
+        bigrams = [BigramCount(word.previous, word.term) for word in words if word.previous is not None]
+        terms += [(_BOTH, bigram.previous) for bigram in bigrams]
+        counted = statistics.of_terms((stream, (term,)) for stream, term in terms)
+        return counted._replace(numbers={bigram: statistics.number(bigram) for bigram in bigrams})
 
     def background(self, word: WordInContext, weights: Floats) -> Floats:
         """B of a word, for each row of weights."""
@@ -171,10 +231,7 @@ class MixtureComponents:
         unigram = stats.term_count / stats.n_tokens
         if word.previous is None:
             return unigram, unigram
-        n_together = 0
-        for shard_index, shard in enumerate(self._snapshot.shards):
-            docs, counts = self.bigrams(shard_index, word.previous, word.term)
-            n_together += int((counts if shard.live is None else counts[shard.live[docs]]).sum())
+        n_together = self._reader.statistics.number(BigramCount(word.previous, word.term))
         return unigram, n_together / self._reader.term_stats(_BOTH, (word.previous,)).term_count
 
     def sparse_probabilities(
@@ -226,7 +283,9 @@ class MixtureComponents:
         shared, own = scorer.weight_vector, self.document_weights(scorer)[shard_index]
         if own is None:
             docs, sparse = self.sparse_probabilities(shard_index, word, (shared[_SPARSE] > 0).tolist())
-            odds = sparse @ shared[_SPARSE] / word.level_share(shared) / self.background(word, shared)
+            with one_thread():  # the same on every machine
+                weighted = sparse @ shared[_SPARSE]
+            odds = weighted / word.level_share(shared) / self.background(word, shared)
         else:
             docs, sparse = self.sparse_probabilities(shard_index, word, [True] * len(SPARSE_COMPONENTS))
             weights = own.of(docs, shared)
@@ -238,10 +297,10 @@ class MixtureComponents:
 
     def topics_given_document(self, model: TopicProbabilities, shard_index: int, docs: Array) -> Floats:
         """P(T_k|d) of live documents of a shard, a row for each."""
-        shard = self._snapshot.shards[shard_index]
+        shard, number = self._snapshot.shards[shard_index], self._snapshot.shard_numbers[shard_index]
         n_docs = shard.columns.n_docs
         if n_docs * model.n_topics > MAX_CACHED_PROBABILITIES:
-            return model.topics_given_document(np.full(len(docs), shard_index), docs)
+            return model.topics_given_document(np.full(len(docs), number), docs)
         cached_model, cached = self._document_topics
         if cached_model is not model:
             cached = {}
@@ -249,7 +308,7 @@ class MixtureComponents:
         if shard_index not in cached:
             live = live_docs(shard)
             probabilities = np.zeros((n_docs, model.n_topics))
-            probabilities[live] = model.topics_given_document(np.full(len(live), shard_index), live)
+            probabilities[live] = model.topics_given_document(np.full(len(live), number), live)
             cached[shard_index] = probabilities  # not before they are complete: other threads take them from here
         return cached[shard_index] if len(docs) == n_docs else cached[shard_index][docs]
 
@@ -261,13 +320,36 @@ class MixtureComponents:
         topic_model: TopicProbabilities | None = None,
     ) -> Floats:
         """P_k of each word in some documents: documents × words × `COMPONENTS`, topics 0 without a topic model."""
-        p = np.zeros((len(docs), len(words), len(COMPONENTS)))
+        of_topics = None
+        if topic_model is not None and len(docs):
+            of_topics = topic_model.topics_given_document(self._snapshot.shard_numbers[shards], docs)
+        of_documents = self.document_probabilities(words, shards, docs)
+        return self.join_probabilities(words, of_documents, of_topics, topic_model)
+
+    def join_probabilities(
+        self,
+        words: Sequence[WordInContext],
+        of_documents: Floats,
+        of_topics: Floats | None,
+        topic_model: TopicProbabilities | None,
+    ) -> Floats:
+        """P_k of each word by all components, from `document_probabilities` and P(T_k|d), if there is a topic model."""
+        p = np.zeros((*of_documents.shape[:2], len(COMPONENTS)))
+        p[:, :, _SPARSE] = of_documents
         for number, word in enumerate(words):
             unigram, bigram = self.corpus_probabilities(word)
             if word.is_ngram:
                 p[:, number, _NGRAM_CORPUS] = unigram
             else:
                 p[:, number, _CORPUS] = unigram, bigram
+        if topic_model is not None and of_topics is not None:
+            p[:, :, COMPONENTS.index(TOPICS)] = of_topics @ words_given_topic(topic_model, words).T
+        return p
+
+    def document_probabilities(self, words: Sequence[WordInContext], shards: Array, docs: Array) -> Floats:
+        """P_k of each word in some documents: documents × words × `SPARSE_COMPONENTS`."""
+        p = np.zeros((len(docs), len(words), len(SPARSE_COMPONENTS)))
+        for number, word in enumerate(words):
             for shard_index in range(len(self._snapshot.shards)):
                 rows = np.flatnonzero(shards == shard_index)
                 if not len(rows):
@@ -277,10 +359,7 @@ class MixtureComponents:
                     continue
                 at = np.minimum(np.searchsorted(having, docs[rows].astype(having.dtype)), len(having) - 1)
                 hit = np.flatnonzero(having[at] == docs[rows])
-                p[rows[hit][:, None], number, _SPARSE] = sparse[at[hit]]
-        if topic_model is not None and len(docs):
-            topical = topic_model.topics_given_document(shards, docs) @ words_given_topic(topic_model, words).T
-            p[:, :, COMPONENTS.index(TOPICS)] = topical
+                p[rows[hit], number] = sparse[at[hit]]
         return p
 
 

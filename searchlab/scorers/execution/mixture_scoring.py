@@ -19,10 +19,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from searchlab.scorers.execution.bound_scorer import QueryScorer, ScorableQuery, TermContribution
+from searchlab.scorers.execution.collection_statistics import QueryStatistics
 from searchlab.scorers.execution.index_reader import IndexReader
 from searchlab.scorers.execution.mixture_components import (
     COMPONENTS,
     TOPICS,
+    HighestOdds,
     MixtureComponents,
     TopicProbabilities,
     WordInContext,
@@ -88,19 +90,36 @@ class MixtureQueryScorer(QueryScorer):
         self._query = query
 
     @cached_property
+    def _units(self) -> tuple[WordInContext, ...]:
+        """The words and n-grams of the query."""
+        words = self._components.words(self._query, bigrams=self._scorer.uses_bigrams)
+        if not self._scorer.ngram_share:
+            return words
+        return weigh_levels(words, self._components.ngrams(self._query), self._scorer.ngram_share)
+
+    @cached_property
     def words(self) -> tuple[WordInContext, ...]:
         """The words and n-grams of the query in descending order of what they can give a document."""
-        words = self._components.words(self._query, bigrams=self._scorer.uses_bigrams)
-        if self._scorer.ngram_share:
-            words = weigh_levels(words, self._components.ngrams(self._query), self._scorer.ngram_share)
-        return tuple(sorted(words, key=lambda word: -word.count * self._max_gain(word)))
+        return tuple(sorted(self._units, key=lambda word: -word.count * self._max_gain(word)))
+
+    def statistics(self) -> QueryStatistics:
+        """What the scores need of the whole collection: of its words and n-grams, also of those that are unknown."""
+        statistics = self._reader.statistics
+        known = self._components.statistics(self._units)
+        written = statistics.of_terms(self._components.written_units(self._query, ngrams=self._scorer.ngram_share > 0))
+        numbers = dict(known.numbers)
+        numbers |= {each: statistics.number(each) for each in map(self._highest_odds, self._units)}
+        return known._replace(terms={**written.terms, **known.terms}, numbers=numbers)
 
     def _odds(self, word: WordInContext, shard_index: int) -> WordOdds:
         # The odds do not depend on how often the query has a word.
         return self._components.odds(self._scorer, replace(word, count=1.0), shard_index)
 
+    def _highest_odds(self, word: WordInContext) -> HighestOdds:
+        return HighestOdds(self._scorer, replace(word, count=1.0))
+
     def _max_gain(self, word: WordInContext) -> float:
-        odds = max(self._odds(word, shard_index).highest for shard_index in range(self._reader.n_shards))
+        odds = self._reader.statistics.number(self._highest_odds(word))
         return float(gain(LOGARITHM, odds, 1.0, 1.0, 1.0, 0.0))
 
     @cached_property
@@ -116,11 +135,11 @@ class MixtureQueryScorer(QueryScorer):
     @property
     def has_further_units(self) -> bool:
         """Whether the query has known n-grams: they may be all that it has."""
-        return any(word.is_ngram for word in self.words)
+        return any(word.is_ngram for word in self._units)
 
     def further_documents(self, shard_index: int) -> Array:
         """The documents that have an n-gram of the query."""
-        docs = [self._odds(word, shard_index).docs for word in self.words if word.is_ngram]
+        docs = [self._odds(word, shard_index).docs for word in self._units if word.is_ngram]
         return np.concatenate([super().further_documents(shard_index), *docs])
 
     def plan(self, k: int) -> ScoringPlan | None:

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from searchlab.indexing.snapshot import TermCounts
 from searchlab.scorers.execution.bound_scorer import (
     BoundScorer,
     QueryScorer,
@@ -52,9 +51,6 @@ class BoundPostingScorer(BoundScorer):
 
     Subclasses may replace frequencies, norms, or the formula of single documents.
     """
-
-    # Whether scores need more of the whole collection than `QueryStatistics` has.
-    needs_all_shards: bool = False
 
     def __init__(self, scorer: PostingScorer, reader: IndexReader, stream: str) -> None:
         super().__init__(reader, stream)
@@ -194,21 +190,14 @@ class PostingQueryScorer(QueryScorer):
         arrays = make_query_arrays(rows, k, float(background), float(n_words), scorer.shape, float(scorer.shift))
         return ScoringPlan(impacts.arrays, bound.norms, arrays)
 
-    def statistics(self) -> QueryStatistics | None:
+    def statistics(self) -> QueryStatistics:
         """What the scores need of the whole collection: counts of terms, lengths, and the range of norms."""
-        if self._bound.needs_all_shards:
-            return None
-        statistics, streams = self._bound.reader.statistics, self._bound.reader.snapshot.streams
-        n_tokens = {stream: statistics.n_tokens(stream) for stream in streams}
-        terms: dict[tuple[str, Variants], TermCounts] = {}
-        norms: dict[tuple[Hashable, str], NormRange] = {}
-        for term in self._query.terms:
-            stream = self._bound.stream_of(self._query, term)
-            bound = self._bound.in_stream(stream)
-            terms[stream, term.variants] = statistics.count_term(stream, term.variants)
-            n_tokens[stream] = statistics.n_tokens(stream)
-            norms[bound.scorer, stream] = bound.norm_range
-        return QueryStatistics(terms, n_tokens, norms)
+        terms = [(self._bound.stream_of(self._query, term), term.variants) for term in self._query.terms]
+        in_streams = {stream: self._bound.in_stream(stream) for stream, _ in terms}
+        norms: dict[tuple[Hashable, str], NormRange] = {
+            (bound.scorer, stream): bound.norm_range for stream, bound in in_streams.items()
+        }
+        return self._bound.reader.statistics.of_terms(terms)._replace(norms=norms)
 
     @cached_property
     def _weighted_terms(self) -> tuple[list[_StreamTerm], float, dict[BoundPostingScorer, float]]:

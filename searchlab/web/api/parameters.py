@@ -237,7 +237,8 @@ FACET = Parameter("facet", "strings", "fields whose values are counted in all do
 HISTOGRAM = Parameter(
     "histogram",
     "string",
-    "a field of numbers that are counted in bins over all documents that match",
+    "a field of numbers that are counted in bins over all documents that match; filters by this field are left out "
+    "of n_docs, and counted in n_found",
     default="",
     max_length=200,
 )

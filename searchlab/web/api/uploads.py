@@ -40,7 +40,7 @@ def list_uploads(state: RequestState) -> dict[str, Any]:
 
 
 def delete_upload(state: RequestState, *, name: str) -> dict[str, Any]:
-    """Delete the files of an upload; its index stays."""
+    """Delete the files of an upload; an index that was made from them stays, and the record of it."""
     return _uploads(state).delete(name)
 
 

@@ -1,6 +1,6 @@
 """Training of one model in a separate process (`task_process.py`), so that no search waits for it.
 
-The result of the process has `means`, `helps`, `verdict`, `advice`, `n_topics`, `former` and `version`. The model file
+The result of the process has what OUTCOME lists. The model file
 appears when it is complete: a terminated process leaves nothing behind, and one that is already writing the model
 finishes it.
 """
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from searchlab.rankers.model_store.model_history import StoredModel
 
 # What is reported of a model that is trained.
-OUTCOME = ("advice", "verdict", "helps", "means", "n_topics", "former", "version")
+OUTCOME = ("advice", "verdict", "helps", "means", "n_topics", "former", "comparison", "version", "former_version")
 
 
 @dataclass(frozen=True)
@@ -77,9 +77,11 @@ def train_model(
 ) -> dict[str, Any]:
     """Train a model, store it with `save`, and return the outcome of its cross-validation.
 
-    If there was a model of its name, the outcome has the verdict on that one, too, and which of the two is used now.
+    If there was a model of its name, the outcome has the verdict on that one, too, the comparison of the two on the
+    same topics, and which of them is used now: the other one is a version of the history.
     """
     from searchlab.rankers.first_stage import FirstStage
+    from searchlab.rankers.model_store.model_history import read_former
     from searchlab.records import Topic
     from searchlab.retrieval.engine import SearchEngine
     from searchlab.training.from_index import train_from_index
@@ -98,14 +100,20 @@ def train_model(
             recipe=recipe,
             first_stage=FirstStage(task.k),
             source=f"judgments {task.topic_set}",
+            former=read_former(Path(task.output)),
             progress=progress,
         )
     judgments = judgments_fingerprint(task.topics, task.qrels)
-    bundle = replace(bundle, training={**bundle.training, "set": task.topic_set, "judgments": judgments})
+    of_task = {"set": task.topic_set, "judgments": judgments, "settings": task.settings()}
+    bundle = replace(bundle, training={**bundle.training, **of_task})
     stored = save(bundle)
-    former = None if stored.former is None else _outcome(stored.former)
-    version = None if stored.is_current else stored.path.stem
-    return _outcome(bundle) | {"former": former, "version": version}
+    version = None if stored.former_version is None else stored.former_version.stem
+    return _outcome(bundle) | {
+        "former": None if stored.former is None else _outcome(stored.former),
+        "comparison": None if stored.former is None else bundle.training.get("former"),
+        "version": None if stored.is_current else stored.path.stem,
+        "former_version": version,
+    }
 
 
 def _outcome(bundle: Any) -> dict[str, Any]:

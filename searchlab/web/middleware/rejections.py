@@ -6,10 +6,13 @@ Rejections are JSON under `/api`, small pages elsewhere. Their messages repeat n
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from html import escape
 from http import HTTPStatus
 
 from starlette.types import Scope, Send
+
+from searchlab.web.middleware.request_context import SCOPE_KEY, RequestContext
 
 Headers = tuple[tuple[bytes, bytes], ...]
 
@@ -36,21 +39,26 @@ class Redirect(Exception):
         self.url = url
 
 
+# Renders a rejection as a page.
+RejectionPage = Callable[[Rejection, RequestContext], str]
+
+
 def is_api(scope: Scope) -> bool:
     """Whether the request is for the API, which answers in JSON."""
     path: str = scope["path"]
     return path.startswith("/api/") or path == "/api"
 
 
-async def send_rejection(rejection: Rejection, scope: Scope, send: Send) -> None:
-    """Send a rejection as the response."""
+async def send_rejection(rejection: Rejection, scope: Scope, send: Send, page: RejectionPage | None = None) -> None:
+    """Send a rejection as the response; `page` renders it where a page is expected."""
     if is_api(scope):
         content_type, text = (
             b"application/json",
             json.dumps({"error": rejection.message, "field": None}, ensure_ascii=False),
         )
     else:
-        content_type, text = b"text/html; charset=utf-8", rejection.page or _page(rejection)
+        content_type = b"text/html; charset=utf-8"
+        text = rejection.page or (page or _plain_page)(rejection, scope[SCOPE_KEY])
     await _send(send, rejection.status, ((b"content-type", content_type), *rejection.headers), text.encode())
 
 
@@ -65,7 +73,7 @@ async def _send(send: Send, status: int, headers: Headers, body: bytes) -> None:
     await send({"type": "http.response.body", "body": body})
 
 
-def _page(rejection: Rejection) -> str:
+def _plain_page(rejection: Rejection, context: RequestContext) -> str:
     title = f"{rejection.status} {HTTPStatus(rejection.status).phrase}"
     return (
         f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{title}</title>'

@@ -40,6 +40,18 @@ class RequestContext:
         return self.headers.get(name, b"").decode("latin-1").strip()
 
     @property
+    def method(self) -> str:
+        """The method of the request."""
+        return str(self._scope["method"])
+
+    @property
+    def url(self) -> str:
+        """The URL of the request, without the host."""
+        path = (self._scope.get("raw_path") or self._scope["path"].encode()).decode("latin-1")
+        query = self._scope["query_string"].decode("latin-1")
+        return f"{path}?{query}" if query else path
+
+    @property
     def client(self) -> str:
         """The address of the client; empty if it is not known."""
         client = self._scope.get("client")

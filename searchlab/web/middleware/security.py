@@ -52,6 +52,7 @@ from searchlab.web.middleware.rejections import (
     Headers,
     Redirect,
     Rejection,
+    RejectionPage,
     is_api,
     send_redirect,
     send_rejection,
@@ -100,12 +101,22 @@ class SecuritySettings:
 
 
 class SecurityMiddleware:
-    """ASGI middleware with the checks and headers of this module; `login_page` renders the login page."""
+    """ASGI middleware with the checks and headers of this module.
 
-    def __init__(self, app: ASGIApp, settings: SecuritySettings, login_page: LoginPage = plain_login_page) -> None:
+    `login_page` renders the login page, and `rejection_page` all other rejections of requests for pages.
+    """
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        settings: SecuritySettings,
+        login_page: LoginPage = plain_login_page,
+        rejection_page: RejectionPage | None = None,
+    ) -> None:
         self._app = app
         self._settings = settings
         self._login_page = login_page
+        self._rejection_page = rejection_page
         self._auth = TokenAuth(settings.tokens, settings.secret)
         self._csrf = CsrfTokens(settings.secret)
         headers: Headers = (
@@ -153,13 +164,14 @@ class SecurityMiddleware:
         except Redirect as redirect:
             await send_redirect(redirect, send_with_headers)
         except Rejection as rejection:
-            await send_rejection(rejection, scope, send_with_headers)
+            await send_rejection(rejection, scope, send_with_headers, self._rejection_page)
         except ClientDisconnected:
             return
         except Exception:
             log.exception("%s %s", scope["method"], scope["path"][:200].encode("unicode_escape").decode())
             if not started:
-                await send_rejection(Rejection(500, INTERNAL_ERROR), scope, send_with_headers)
+                internal = Rejection(500, INTERNAL_ERROR)
+                await send_rejection(internal, scope, send_with_headers, self._rejection_page)
             elif not completed:
                 raise  # the server then closes the connection: an incomplete response must not look complete
 

@@ -76,6 +76,7 @@ def environment() -> Environment:
     jinja.globals |= {"mark_text": mark_text, "number": format_cell, "count": format_count}
     jinja.globals |= {"refer_to": refer_to, "plain": format_score}
     jinja.filters |= {"typeset": typeset, "without_bidi": without_bidi, "stamp": format_stamp}
+    jinja.filters["sentence"] = as_sentence
     return jinja
 
 
@@ -154,6 +155,13 @@ def without_bidi(text: str) -> str:
 def typeset(text: str) -> str:
     """A sentence with minus signs instead of hyphens, and no line break within `p = .05`."""
     return _EQUALS.sub("\u00a0\\1\u00a0", _MINUS.sub("\u2212", text))
+
+
+def as_sentence(message: str) -> str:
+    """A message as a sentence: with a capital, unless it begins with a name such as `mine-2`, and a full stop."""
+    first = message.split(" ", 1)[0]
+    begun = message[:1].upper() + message[1:] if first.isalpha() and first.islower() else message
+    return begun if begun.endswith((".", "!", "?", "…")) else f"{begun}."
 
 
 def format_stamp(stamp: str) -> str:

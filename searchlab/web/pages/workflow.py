@@ -16,21 +16,21 @@ VERDICT_WORDS = {"helps": "it helps", "hurts": "it hurts", "not yet": "not shown
 log = logging.getLogger(__name__)
 
 
-def describe_workflow(state: RequestState, topic_set: str = "") -> dict[str, Any] | None:
+def describe_workflow(state: RequestState, topic_set: str = "", qid: str = "") -> dict[str, Any] | None:
     """How far judging has come in a set, by default the one with the most judgments; None if it cannot be read.
 
-    Each action leads to a page where it can be done.
+    Each action leads to a page where it can be done: from the page of the topic `qid`, to another topic.
     """
     try:
         jobs = [job.name for job in state.training_jobs.list() if not job.is_over and job.index == state.index.name]
-        key = ("workflow", state.judgments.version(), topic_set, tuple(jobs))
-        return state.measurements.get(state.index, key, lambda: _describe(state, topic_set, jobs))
+        key = ("workflow", state.judgments.version(), topic_set, qid, tuple(jobs))
+        return state.measurements.get(state.index, key, lambda: _describe(state, topic_set, qid, jobs))
     except StoreError as error:
         log.warning("judgments cannot be read: %s", error)
         return None
 
 
-def _describe(state: RequestState, topic_set: str, jobs: list[str]) -> dict[str, Any]:
+def _describe(state: RequestState, topic_set: str, qid: str, jobs: list[str]) -> dict[str, Any]:
     index, sets = state.index, state.judgments.topic_sets()
     chosen = next((each.name for each in sets if each.name == topic_set), "")
     chosen = chosen or max(sets, key=lambda each: each.n_judgments).name if sets else ""
@@ -42,7 +42,10 @@ def _describe(state: RequestState, topic_set: str, jobs: list[str]) -> dict[str,
     bundle = trained.get(name) if name else None
     advice = (read_trial(bundle)["advice"] or {}) if bundle else {}
     recommended = recommended_system(name, bundle) if name and bundle else None
-    unjudged = next((topic.qid for topic in topics if not topic.n_judged), None)
+    # In a circle from the topic at hand, which may be one that no document matches.
+    here = next((number for number, topic in enumerate(topics) if topic.qid == qid), -1)
+    others = topics[here + 1 :] + topics[: max(here, 0)]
+    unjudged = next((topic.qid for topic in others if not topic.n_judged), None)
     of_set: dict[str, Any] = {"topic_set": chosen}
     action: tuple[str, str, dict[str, Any], str]
     if jobs:

@@ -53,7 +53,7 @@ def make_routes(app_state: AppState, pools: ThreadPools) -> list[Route]:
         *endpoints,
         *pages,
         *forms,
-        Route("/name", judge_name_handler(app_state), methods=["POST"]),
+        Route("/name", judge_name_handler(app_state, pools), methods=["POST"]),
         Route("/report/{name}/", report_handler(app_state, pools), methods=["GET"]),
         Route("/experiment/figure", figure_handler(app_state, pools), methods=["GET"]),
         Route("/static/{name}", static_handler(), methods=["GET"]),

@@ -23,7 +23,7 @@ from searchlab.web.api.parameters import (
 from searchlab.web.api.search import compare, explain, export_results, saved_searches, search, search_batch
 from searchlab.web.pages.page import Form, Page
 from searchlab.web.pages.search import search_pages, searches_page, years
-from searchlab.web.pages.search.upload_page import upload_page
+from searchlab.web.pages.search.upload_page import delete_form, index_form, upload_page
 
 ENDPOINTS = (
     Endpoint("GET", "/api/indexes", search.describe_indexes, "All indexes, with their fields and systems"),
@@ -185,5 +185,7 @@ FORMS = (
         "/save-search", searches_page.save_form, (QUERY, INDEX, SYSTEM, FILTER, SORT, saved_searches.NAME), field="name"
     ),
     Form("/delete-search", searches_page.delete_form, (INDEX, saved_searches.SAVED_NAME)),
+    Form("/uploads/index", index_form, (INDEX, uploads.NAME), field="name"),
+    Form("/uploads/delete", delete_form, (INDEX, uploads.NAME), field="name"),
     Form("/clear-history", searches_page.clear_history_form, (INDEX,)),
 )

@@ -9,10 +9,11 @@ from searchlab.web.api.parameters import (
     JUDGE,
     TOPIC_SET,
 )
-from searchlab.web.api.training import models, train
+from searchlab.web.api.training import model_list, models, train
 from searchlab.web.pages.page import Form, Page
 from searchlab.web.pages.training import training_forms
 from searchlab.web.pages.training.model_page import model_page
+from searchlab.web.pages.training.models_page import models_page
 from searchlab.web.pages.training.train_page import DELETED_MODEL, train_page
 
 TRAINING = (
@@ -26,8 +27,17 @@ TRAINING = (
     train.CANDIDATES,
 )
 
+MODEL_LIST = (INDEX, model_list.MODEL_WORDS, model_list.VERDICT, model_list.USE, model_list.MODEL_ORDER)
+
 ENDPOINTS = (
     Endpoint("GET", "/api/models", models.list_models, "The models of an index, and how well they do", (INDEX,)),
+    Endpoint(
+        "GET",
+        "/api/models/history",
+        model_list.list_model_versions,
+        "All models, present, former and deleted, with their verdicts",
+        MODEL_LIST,
+    ),
     Endpoint(
         "POST",
         "/api/models/use",
@@ -61,6 +71,7 @@ ENDPOINTS = (
 
 PAGES = (
     Page("/train", "train.html", "train", train_page, (INDEX, judge.ANY_TOPIC_SET, DELETED_MODEL)),
+    Page("/models", "models.html", "train", models_page, MODEL_LIST),
     Page("/model", "model.html", "train", model_page, (INDEX, models.NAME, models.VERSION)),
 )
 

@@ -68,8 +68,12 @@ class RequestState:
         index = self._app_state.indexes.current(self._index_name)
         if index is None or index.engine.is_distributed:
             return False
-        self._taken[self._key(self._index_name)] = index
+        self.take(index)
         return True
+
+    def take(self, index: OpenIndex) -> None:
+        """Take this state of the index that the request names."""
+        self._taken[self._key(self._index_name)] = index
 
     def remember_query(self, query: str) -> None:
         """Record a query for suggestions, in the background."""

@@ -1,6 +1,6 @@
 // Progress of a training or an experiment: requested every second while it runs; when it has ended, the page is updated.
 
-import { announce } from "./page.js";
+import { announce, showStrip } from "./page.js";
 
 const POLL_MILLISECONDS = 1000;
 const main = document.getElementById("main");
@@ -21,6 +21,7 @@ function showProgress(job) {
 async function showResult() {
   const answer = await fetch(location.href);
   const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+  showStrip(page);
   main.replaceChildren(...page.getElementById("main").childNodes);
   const outcome = jobCard()?.querySelector(".sentence, .notice") ?? jobCard()?.querySelector("h2");
   if (outcome) announce(outcome.textContent);

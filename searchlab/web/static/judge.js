@@ -4,13 +4,22 @@
 // scripts. The pages of the next documents are loaded ahead, so that a judgment shows the next document at once, while it
 // is on its way to the server (`saving.js`). A key always judges the document that is shown, never one still to come.
 
-import { announce, keysAct, send, withoutAction } from "./page.js";
+import { announce, hasName, keysAct, refreshStrip, send, showKeys, showStrip, withoutAction } from "./page.js";
 import { isSaving, save } from "./saving.js";
 
 const N_AHEAD = 3;
 const main = document.getElementById("main");
 const pool = () => main.querySelector("[data-pool]");
-const drafts = new Map(); // notes not yet saved, by docno
+// Notes not yet saved, by docno: they outlast the page, in its tab.
+const drafts = {
+  key: (docno) => {
+    const { topic_set, qid } = document.getElementById("judging").elements;
+    const { index, judge } = document.body.dataset;
+    return JSON.stringify(["note", index, judge, topic_set.value, qid.value, docno]);
+  },
+  get: (docno) => sessionStorage.getItem(drafts.key(docno)),
+  set: (docno, note) => sessionStorage.setItem(drafts.key(docno), note),
+};
 const grades = new Map(); // grades given on this page, by docno: pages that were loaded ahead do not have them
 const ahead = new Map(); // the pages loaded ahead, by URL
 let busy = false;
@@ -55,12 +64,13 @@ function showGrades() {
   }
 }
 
-// Show the pool of a page. Its notices are announced to screen readers.
-function show(html, href, words) {
+// Show the pool of a page. Its notices are announced to screen readers. A page that was loaded ahead has an old strip.
+function show(html, href, words, isAhead = false) {
   const page = new DOMParser().parseFromString(html, "text/html");
   const fresh = page.querySelector("[data-pool]");
   if (!fresh) throw new Error(page.querySelector("main")?.textContent.trim().replace(/\s+/g, " ") || "no answer");
   pool().replaceWith(fresh);
+  if (!isAhead) showStrip(page);
   document.title = page.title;
   const url = withoutAction(href);
   if (url !== location.href) history.pushState(null, "", url);
@@ -90,7 +100,7 @@ async function whileBusy(work) {
 const go = (href, words) => whileBusy(async () => {
   const { html, url } = await load(href);
   ahead.delete(href);
-  show(html, url, words);
+  show(html, url, words, true);
 });
 
 // Send a form after all judgments before it; the page that it leads to is the present truth.
@@ -102,26 +112,33 @@ const submit = (form, submitter) => whileBusy(async () => {
   });
   grades.clear();
   ahead.clear();
+  if (form.elements.note) sessionStorage.removeItem(drafts.key(form.elements.docno.value));
   show(html, url, "");
 });
 
 async function judge(form, button) {
+  if (!hasName()) return;
   const docno = form.dataset.docno;
   const grade = Number(button.dataset.grade);
   const { topic_set, qid, note } = form.elements;
   const { index, judge } = document.body.dataset;
   const body = { index, judge, topic_set: topic_set.value, qid: qid.value, docno, grade, note: note.value };
-  drafts.delete(docno);
-  const saved = save(() => send("/api/judgments", body)).catch((error) => {
+  const draft = drafts.key(docno);
+  const saved = save(async () => {
+    await send("/api/judgments", body);
+    sessionStorage.removeItem(draft);
+  }).catch((error) => {
     grades.delete(docno);
     announce(`Not judged: ${docno}: ${error.message}`);
     throw error;
   });
+  // The strip counts topics with a relevant document.
+  const isDecisive = grade > 0 && !dots().some((dot) => Number(dot.dataset.grade) > 0);
   grades.set(docno, grade);
   showGrades();
   const [next] = unjudged();
   if (next) {
-    saved.catch(() => {});
+    saved.then(() => { if (isDecisive) refreshStrip(); }, () => {});
     return go(next, button.firstChild.textContent.trim());
   }
   await whileBusy(async () => {
@@ -133,12 +150,13 @@ async function judge(form, button) {
 
 // Another tab may have judged: a page that is looked at again shows what is true now.
 async function refresh() {
-  if (document.visibilityState !== "visible" || busy || isSaving() || drafts.size) return;
+  const isTyping = () => document.activeElement?.id === "note";
+  if (document.visibilityState !== "visible" || busy || isSaving() || isTyping()) return;
   ahead.clear();
   try {
     const answer = await fetch(location.href);
     const html = await answer.text();
-    if (busy || isSaving() || drafts.size) return;
+    if (busy || isSaving() || isTyping()) return;
     grades.clear();
     show(html, location.href, null);
   } catch {
@@ -149,7 +167,7 @@ async function refresh() {
 function prepare() {
   const note = document.getElementById("note");
   const form = document.getElementById("judging");
-  if (note && drafts.has(form.dataset.docno)) note.value = drafts.get(form.dataset.docno);
+  if (note) note.value = drafts.get(form.dataset.docno) ?? note.value;
   note?.addEventListener("input", () => drafts.set(form.dataset.docno, note.value));
   for (const help of main.querySelectorAll(".by-key")) help.hidden = false;
   showGrades();
@@ -167,6 +185,7 @@ const KEYS = {
   u: () => press('.steps [form="undoing"]'),
   r: () => press('.steps [form="redoing"]'),
   n: () => document.getElementById("note")?.focus(),
+  "?": showKeys,
 };
 
 function handleKeysAndForms() {
@@ -185,10 +204,7 @@ function handleKeysAndForms() {
     if (event.submitter?.matches(".verdict")) {
       if (busy) announce("Not judged: the next document is not shown yet");
       else judge(event.target, event.submitter);
-    } else {
-      drafts.delete(event.target.dataset.docno);
-      submit(event.target, event.submitter);
-    }
+    } else submit(event.target, event.submitter);
   });
   main.addEventListener("click", (event) => {
     const link = event.target.closest(".steps a[href], .dot");

@@ -1,8 +1,7 @@
 // Keyboard shortcuts: / search, j k move, o open, 0 1 2 judge, u undo, r redo, ? help.
 
-import { announce, grade, keysAct, redo, undo } from "./page.js";
+import { announce, grade, keysAct, redo, showKeys, undo } from "./page.js";
 
-const help = document.getElementById("keys");
 const results = () => [...document.querySelectorAll(".result")];
 const focused = () => document.activeElement?.closest(".result");
 
@@ -37,7 +36,7 @@ const KEYS = {
   2: () => judge(2),
   u: undo,
   r: redo,
-  "?": () => help.showModal(),
+  "?": showKeys,
 };
 
 document.addEventListener("keydown", (event) => {
@@ -49,8 +48,3 @@ document.addEventListener("keydown", (event) => {
   event.preventDefault();
   KEYS[event.key]();
 });
-
-for (const button of document.querySelectorAll("[data-keys]")) {
-  button.hidden = false;
-  button.addEventListener("click", () => help.showModal());
-}

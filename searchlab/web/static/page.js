@@ -15,6 +15,21 @@ export function announce(words) {
   announcementTimer = setTimeout(() => { toast.textContent = ""; }, ANNOUNCEMENT_MILLISECONDS);
 }
 
+// The strip shows how far judging has come: as a page that was just made has it.
+export function showStrip(page) {
+  const fresh = page.querySelector(".strip");
+  if (fresh) document.querySelector(".strip")?.replaceWith(fresh);
+}
+
+export async function refreshStrip() {
+  try {
+    const html = await (await fetch(location.href)).text();
+    showStrip(new DOMParser().parseFromString(html, "text/html"));
+  } catch {
+    // Without a connection the page stays as it is.
+  }
+}
+
 export async function send(path, body) {
   const answer = await fetch(path, {
     method: "POST",
@@ -64,7 +79,21 @@ function showJudged(total) {
 }
 showJudged();
 
+// A judgment belongs to a name: a judge who has logged in without one is asked for it.
+export function hasName() {
+  const field = document.getElementById("judge-name");
+  if (judge || !field) return true;
+  field.closest("details").open = true;
+  field.focus();
+  announce("Give your name first: it is stored with your judgments");
+  return false;
+}
+
+// Whether a grade can change what the strip counts: topics with a relevant document.
+const isDecisive = (before, after) => (before ?? 0) > 0 !== (after ?? 0) > 0;
+
 export async function grade(form, chosen) {
+  if (!hasName()) return;
   const before = gradeOf(form);
   const after = chosen === before ? null : chosen;
   const { docno, query } = form.dataset;
@@ -73,6 +102,7 @@ export async function grade(form, chosen) {
     const { n_judged } = await save(() => send("/api/judgments", { index, judge, docno, query, grade: after }));
     const words = after === null ? "Judgment removed" : `Judged ${WORDS[after]}`;
     showJudged(n_judged);
+    if (isDecisive(before, after)) refreshStrip();
     announce(`${words}; ${n_judged} judged for this query`);
   } catch (error) {
     for (const each of formsOf(docno)) showGrade(each, before);
@@ -87,9 +117,12 @@ async function takeBack(path, name, verb, words) {
   try {
     const changed = (await save(() => send(path, { index, judge, query })))[name];
     if (!changed) return announce(`Nothing to ${verb} for this query`);
-    for (const form of formsOf(changed.docno)) showGrade(form, changed.present_grade);
+    for (const [docno, present] of Object.entries(changed.present_grades)) {
+      for (const form of formsOf(docno)) showGrade(form, present);
+    }
     showJudged();
-    announce(`${words}: “${changed.title || changed.docno}” for “${changed.topic}” (${changed.topic_set})`);
+    refreshStrip();
+    announce(`${words}: ${changed.what}`);
   } catch (error) {
     announce(`Not possible: ${error.message}`);
   }
@@ -107,6 +140,7 @@ async function refreshGrades() {
       for (const each of formsOf(form.dataset.docno)) showGrade(each, gradeOf(form));
     }
     showJudged(Number(page.querySelector("[data-judged]")?.dataset.judged ?? 0));
+    showStrip(page);
   } catch {
     // Without a connection the page stays as it is.
   }
@@ -129,7 +163,9 @@ addEventListener("pageshow", (event) => {
 // The URL without the parameter that reports an action just completed: reloading must not report it again.
 export function withoutAction(href) {
   const url = new URL(href);
-  if (url.searchParams.has("did")) url.searchParams.delete("did");
+  for (const name of ["did", "together"]) {
+    if (url.searchParams.has(name)) url.searchParams.delete(name);
+  }
   return url.href;
 }
 history.replaceState(history.state, "", withoutAction(location.href));
@@ -144,6 +180,12 @@ if (singleKeys) {
     if (singleKeys.checked) localStorage.removeItem(SINGLE_KEYS);
     else localStorage.setItem(SINGLE_KEYS, "off");
   });
+}
+
+export const showKeys = () => document.getElementById("keys").showModal();
+for (const button of document.querySelectorAll("[data-keys]")) {
+  button.hidden = false;
+  button.addEventListener("click", showKeys);
 }
 
 // A menu closes when the user clicks or moves the focus elsewhere.

@@ -4,6 +4,7 @@ import { mistakeIn, showMistake } from "./mistakes.js";
 import { announce, send } from "./page.js";
 
 const POLL_MILLISECONDS = 700;
+const RETRY_MILLISECONDS = 1000;
 const MEGABYTE = 2 ** 20;
 
 const count = (n, noun) => `${n.toLocaleString("en")} ${noun}${n === 1 ? "" : "s"}`;
@@ -24,11 +25,38 @@ async function filesOf(entry) {
   }
 }
 
+const pause = (milliseconds) => new Promise((resolve) => { setTimeout(resolve, milliseconds); });
+
+// A lost connection loses nothing: what could not be sent or asked is tried again, and the page says so.
+async function persist(work, lost) {
+  for (let isAgain = false; ; isAgain = true) {
+    try {
+      return await work();
+    } catch (error) {
+      // What was stored while the answer was lost is there already.
+      if (isAgain && error.status === 409 && error.field === "path") return null;
+      if (!(error instanceof TypeError)) throw error; // fetch fails so if there is no connection
+      lost();
+      await pause(RETRY_MILLISECONDS);
+    }
+  }
+}
+
 async function fetchJson(path, options) {
   const answer = await fetch(path, options);
   const values = await answer.json().catch(() => ({}));
-  if (!answer.ok) throw mistakeIn(values.field, values.error ?? `the server answered ${answer.status}`);
+  if (!answer.ok) {
+    const mistake = mistakeIn(values.field, values.error ?? `the server answered ${answer.status}`);
+    throw Object.assign(mistake, { status: answer.status });
+  }
   return values;
+}
+
+// The list of all uploads, as the server has it now.
+async function refreshUploads() {
+  const html = await (await fetch(location.href)).text();
+  const fresh = new DOMParser().parseFromString(html, "text/html").querySelector("[data-uploads]");
+  if (fresh) document.querySelector("[data-uploads]").replaceWith(fresh);
 }
 
 function prepare(form) {
@@ -42,7 +70,8 @@ function prepare(form) {
   function choose(files) {
     chosen = files.filter(({ path }) => !hidden(path));
     const size = chosen.reduce((sum, { file }) => sum + file.size, 0) / MEGABYTE;
-    find("[data-chosen]").textContent = `${count(chosen.length, "file")}, ${size.toFixed(1)} MB`;
+    const shownSize = size < 0.1 ? `${Math.ceil(size * 1024)} kB` : `${size.toFixed(1)} MB`;
+    find("[data-chosen]").textContent = `${count(chosen.length, "file")}, ${shownSize}`;
     const large = chosen.find(({ file }) => file.size > maxFileMegabytes * MEGABYTE);
     const wrong = chosen.length > maxFiles ? `${count(chosen.length, "file")}, expected at most ${maxFiles}`
       : size > maxMegabytes ? `${size.toFixed(0)} MB, expected at most ${maxMegabytes}`
@@ -58,6 +87,8 @@ function prepare(form) {
     if (total) find("progress").value = done / total;
     else find("progress").removeAttribute("value");
   }
+
+  const lost = () => stage("Connection lost, trying again …");
 
   const picked = (input) => [...input.files].map((file) => ({ file, path: file.webkitRelativePath || file.name }));
   for (const input of [form.elements.files, form.elements.folder]) {
@@ -96,15 +127,18 @@ function prepare(form) {
     for (const [at, { file, path }] of chosen.entries()) {
       stage(`Sending ${at + 1} of ${chosen.length}`, at, chosen.length);
       const url = `/api/uploads/file?${new URLSearchParams({ name, path })}`;
-      await fetchJson(url, { method: "POST", headers: { "Content-Type": "application/octet-stream" }, body: file });
+      const options = { method: "POST", headers: { "Content-Type": "application/octet-stream" }, body: file };
+      await persist(() => fetchJson(url, options), lost);
     }
     stage("Reading and indexing");
-    let answer = await send("/api/uploads/index", { name });
+    let answer = await persist(() => send("/api/uploads/index", { name }), lost);
     while (answer.state === "indexing") {
-      await new Promise((resolve) => { setTimeout(resolve, POLL_MILLISECONDS); });
-      answer = await fetchJson(`/api/uploads?${new URLSearchParams({ name })}`);
+      await pause(POLL_MILLISECONDS);
+      answer = await persist(() => fetchJson(`/api/uploads?${new URLSearchParams({ name })}`), lost);
+      stage("Reading and indexing");
     }
     show(name, answer);
+    await refreshUploads();
   }
 
   form.addEventListener("submit", async (event) => {
@@ -118,6 +152,7 @@ function prepare(form) {
     } catch (error) {
       report(error);
       find("[data-progress]").hidden = true;
+      await refreshUploads().catch(() => {}); // what was sent can be indexed or deleted there
     } finally {
       button.disabled = false;
     }

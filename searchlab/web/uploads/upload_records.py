@@ -2,8 +2,8 @@
 
     UPLOADS/NAME.upload.json    {"format": …, "state": "receiving" | "indexing" | "done" | "failed", "account": …}
 
-The number and size of the files are counted in the folder. An upload that an earlier server was indexing when it ended
-has failed, and can be indexed again.
+The number and size of the files are counted in the folder, which is gone if they were deleted after indexing. An upload
+that an earlier server was indexing when it ended has failed, and can be indexed again.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from searchlab.json_records import parse_record, text
 from searchlab.web.uploads.upload_paths import NAME_PATTERN
 
 FORMAT = "searchlab upload 1"
+RECORD_SUFFIX = ".upload.json"
 RECEIVING, INDEXING, DONE, FAILED = STATES = ("receiving", "indexing", "done", "failed")
 INTERRUPTED = "the server was stopped while it indexed these files: index them again"
 
@@ -43,7 +44,7 @@ class Upload:
 
 def record_file(folder: Path, name: str) -> Path:
     """The file with the state of an upload."""
-    return folder / f"{name}.upload.json"
+    return folder / f"{name}{RECORD_SUFFIX}"
 
 
 def write_record(folder: Path, upload: Upload) -> None:
@@ -54,15 +55,21 @@ def write_record(folder: Path, upload: Upload) -> None:
 
 
 def read_uploads(folder: Path, index_parent: Path) -> dict[str, Upload]:
-    """The uploads that earlier servers left in a folder, by name."""
+    """The uploads that earlier servers left in a folder, by name; those without files if they have become an index."""
     found = sorted(folder.iterdir()) if folder.is_dir() else []
-    names = [path.name for path in found if NAME_PATTERN.fullmatch(path.name) and path.is_dir()]
-    return {name: _read_upload(folder, index_parent, name) for name in names if not (folder / name).is_symlink()}
+    names = {path.name for path in found if path.is_dir() and not path.is_symlink()}
+    records = {path.name.removesuffix(RECORD_SUFFIX) for path in found if path.name.endswith(RECORD_SUFFIX)}
+    uploads = {
+        name: _read_upload(folder, index_parent, name)
+        for name in sorted(names | records)
+        if NAME_PATTERN.fullmatch(name) and not (folder / name).is_symlink()
+    }
+    return {name: each for name, each in uploads.items() if name in names or each.state == DONE}
 
 
 def _read_upload(folder: Path, index_parent: Path, name: str) -> Upload:
     n_files = n_bytes = 0
-    touched = (folder / name).stat().st_mtime
+    touched = (folder / name if (folder / name).is_dir() else folder).stat().st_mtime
     for home, _, files in os.walk(folder / name):
         for file in files:
             try:

@@ -214,16 +214,22 @@ class Uploads:
 
     def list(self) -> list[dict[str, Any]]:
         """All uploads, those of earlier servers included, by name."""
-        return [self.describe(name) for name in sorted(self._uploads)]
+        with self._lock:
+            names = sorted(self._uploads)
+        return [self.describe(name) for name in names]
 
     def delete(self, name: str) -> dict[str, Any]:
-        """Delete the files of an upload that is not being indexed; its index stays."""
+        """Delete the files of an upload that is not being indexed; its index stays, also after a restart."""
         with self._lock:
             upload = self._find(name)
             if upload.state == INDEXING:
                 raise HttpError(409, f"the upload {name!r} is being indexed")
             _require_stored(upload)
-            self._remove(name)
+            if upload.state == DONE and (self.index_parent / name / MANIFEST).is_file():
+                shutil.rmtree(self.folder / name, ignore_errors=True)
+                upload.n_files = upload.n_bytes = 0
+            else:
+                self._remove(name)
         return {"deleted": name}
 
     def close(self) -> None:

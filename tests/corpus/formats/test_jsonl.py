@@ -1,3 +1,5 @@
+import json
+
 import pytest
 
 from searchlab.corpus import read_documents, read_topics
@@ -43,6 +45,20 @@ def test_title_and_body_may_be_null_numbers_or_lists_of_strings(write):
 def test_escaped_control_characters_and_half_surrogates_are_kept_out(write):
     path = write("docs.jsonl", r'{"id": 1, "body": "a\u0000b\u001bc\r\nd\ud800e", "f": ["\ud800"], "\u0007": 1}')
     assert list(read_documents([path])) == [Document("1", "", "a b c\nd\ufffde", {"f": ["\ufffd"], " ": 1})]
+
+
+@pytest.mark.parametrize("field", ["", ', "f": "x"', ', "f": 1', r', "f": "\u0007"'])
+def test_control_characters_are_kept_out_however_they_are_written(write, field):
+    path = write("docs.jsonl", '{"id": "a-1", "title": "x\x7fy\x85z", "body": "\ufeffb"' + field + "}")
+    (document,) = read_documents([path])
+    assert (document.docno, document.title, document.body) == ("a-1", "x y z", "\ufeffb")
+
+
+@pytest.mark.parametrize("docno", ["a b", "", "\ufeffa", "a\u2003b", "a\tb"])
+def test_a_docno_that_is_no_column_of_a_run_is_a_bad_record(write, docno):
+    path = write("docs.jsonl", json.dumps({"id": docno, "body": "x"}) + "\n")
+    with pytest.raises(RecordError, match="docno"):
+        list(read_documents([path]))
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """Docnos of a large run are compared as strings would be."""
 
+import pickle
 from itertools import pairwise
 
 import numpy as np
@@ -51,6 +52,34 @@ def test_many_rows_in_the_wrong_order_are_merged():
         for row in sorted(range(begin, end), key=lambda row: (scores[row], strings[row]), reverse=True)
     ]
     assert order.tolist() == expected
+
+
+def test_docnos_in_any_order_are_lines_and_stay_the_same_when_they_are_pickled():
+    found = PackedDocnos.of_lines(np.frombuffer("a\nüb\n\nzz\n".encode(), np.uint8))
+    for rows, expected in (
+        ([0, 1, 2, 3], ["a", "üb", "", "zz"]),
+        ([1, 2], ["üb", ""]),
+        ([3, 0], ["zz", "a"]),
+        ([], []),
+    ):
+        part = found[np.array(rows, int)]
+        assert (part.strings(), pickle.loads(pickle.dumps(part)).strings()) == (expected, expected)
+        assert part.lines().tobytes().decode() == "".join(f"{docno}\n" for docno in expected)
+    # What follows a docno in a text is not always a line end.
+    assert PackedDocnos(np.frombuffer(b"a 0\n", np.uint8), np.array([0]), np.array([1])).strings() == ["a"]
+
+
+def test_parts_with_texts_of_their_own_are_concatenated():
+    first, second = PackedDocnos.pack(["b", "aa"]), PackedDocnos.pack(["ccc", "d"])
+    assert first is not None and second is not None
+    assert PackedDocnos.concatenate([first, second[1:], first[np.array([1, 0])]]).strings() == [
+        "b",
+        "aa",
+        "d",
+        "aa",
+        "b",
+    ]
+    assert PackedDocnos.concatenate([]).strings() == []
 
 
 @given(groups=GROUPS)

@@ -46,7 +46,7 @@ def test_vectors_are_the_rows_of_the_matrix_of_the_space(build):
     folder = build([Document(f"d{number}", body=text) for number, text in enumerate(texts)])
     space = build_space(folder, dims=2)
     docs = np.array([3, 0, 2, 1])
-    found = off_diagonal(space.word_vectors(np.zeros(4, np.int64), docs).cosines(0, 4))
+    found = off_diagonal(WordVectors.join(4, space.word_entries(np.zeros(4, np.int64), docs)).cosines(0, 4))
     lengths = np.array([3, 2, 2, 4])
     counts = np.array([[1, 2, 0, 0], [1, 0, 1, 0], [0, 1, 0, 1], [0, 0, 1, 2]])  # red, fox, hen, blue; sun is alone
     norms = 1.2 * (0.25 + 0.75 * lengths / lengths.mean())

@@ -10,6 +10,7 @@ from searchlab.features.candidates import judged
 from searchlab.features.descriptions import describe_feature
 from searchlab.features.extraction import extract
 from searchlab.features.feature_sets import find_feature, make_feature_set
+from searchlab.features.measuring.candidate_readings import find_greatest
 from searchlab.features.user_defined.field_features import find_field_feature, list_field_features
 from searchlab.indexing.building.deletion import delete
 from searchlab.indexing.storage.stored_documents import StoredDocuments
@@ -64,7 +65,7 @@ def test_deleted_documents_are_not_the_newest(build):
     folder = build([Document(docno, "t", "w", fields) for docno, fields in FIELDS.items()], words_per_shard=3)
     delete(folder, ["day"])
     with SearchEngine(folder) as engine:
-        assert engine.snapshot.greatest_number("year") == 2023
+        assert find_greatest(engine, "year") == 2023
 
 
 def test_no_stored_document_is_read(engine, monkeypatch):

@@ -123,6 +123,30 @@ def test_an_index_with_ngrams_is_examined_like_any_other(build, tmp_path):
         Snapshot(folder)
 
 
+def add_one_to_the_first(column):
+    return np.concatenate([column[:1] + 1, column[1:]])
+
+
+@pytest.mark.parametrize("name", ["positions", "positions.terms", "positions.offsets"])
+def test_positions_that_do_not_agree_with_the_tokens_are_found(folder, name):
+    alter(folder, lambda arrays: arrays.update({name: add_one_to_the_first(arrays[name])}))
+    (finding,) = examine(folder).findings
+    assert f"{name} does not agree with tokens" in finding.problem
+
+
+def test_an_index_from_before_there_were_positions_is_healthy_and_finds_the_same(folder):
+    query = '"the cell" OR "wings flow" OR "heat wings"'
+    with SearchEngine(folder) as engine:
+        expected = engine.search(query, syntax="full")
+    assert sorted(expected.docnos) == ["b", "c"]
+    alter(folder, lambda arrays: [arrays.pop(name) for name in list(arrays) if name.startswith("positions")])
+    assert examine(folder).findings == ()
+    with SearchEngine(folder) as engine:
+        assert engine.snapshot.shards[0].columns.positions is None
+        found = engine.search(query, syntax="full")
+    assert (list(found.docnos), list(found.scores)) == (list(expected.docnos), list(expected.scores))
+
+
 def test_an_index_with_many_documents_is_healthy(build):
     # More documents than a block of packed postings, more postings than a block of Whoosh holds.
     documents = [Document(f"d{n}", "even " * (n % 2), f"all word{n % 9} " * (n % 4), {"n": n}) for n in range(300)]

@@ -1,4 +1,5 @@
 import random
+from functools import partial
 
 import pytest
 
@@ -6,6 +7,8 @@ from searchlab.analysis.analyzer import AnalysisSettings
 from searchlab.corpus.reading_notes import COPY, NEW_DOCNO, ReadingNotes
 from searchlab.errors import DuplicateError, SettingError
 from searchlab.indexing.building.indexer import build_index
+from searchlab.indexing.deduplication import duplicates
+from searchlab.indexing.deduplication.docno_table import DocnoTable
 from searchlab.indexing.deduplication.duplicates import DUPLICATE_RULES
 from searchlab.indexing.snapshot import Snapshot
 from searchlab.records import Document
@@ -81,3 +84,58 @@ def test_no_content_is_lost_and_no_docno_used_twice_whatever_clashes():
 def test_thousands_of_documents_of_one_docno_take_no_longer_than_others():
     kept, _ = keep_all([Document("1", str(number), location="a.ris:1") for number in range(20_000)])
     assert len(kept) == 20_000
+
+
+def read_by_dict(documents, rule):
+    """What a rule keeps and what it leaves out, by dicts of documents."""
+    by_docno, kept, left_out = {}, [], []
+    for document in documents:
+        by_docno.setdefault(document.docno, []).append(document)
+    for document in documents:
+        group = by_docno[document.docno]
+        chosen = {"keep-first": group[0], "keep-last": group[-1]}[rule]
+        (kept if chosen is document else left_out).append(document)
+    return kept, left_out
+
+
+@pytest.fixture(params=["own hashes", "equal hashes"])
+def hashes(request, monkeypatch):
+    if request.param == "equal hashes":
+        monkeypatch.setattr(duplicates, "DocnoTable", partial(DocnoTable, lambda docno: 7))
+
+
+@pytest.mark.parametrize("rule", ["keep-first", "keep-last"])
+def test_rules_keep_and_note_what_dicts_do_even_if_all_hashes_are_equal(rule, hashes):
+    choose = random.Random(11)
+    documents = [Document(f"d{choose.randrange(300)}", str(n), location=f"a:{n}") for n in range(500)]
+    notes = ReadingNotes(max_kept=1000)
+    kept, left_out = read_by_dict(documents, rule)
+    assert list(map(id, DUPLICATE_RULES[rule](documents.copy, notes))) == list(map(id, kept))
+    assert [event.location for event in notes.left_out] == [document.location for document in left_out]
+    assert len(left_out) > 100
+
+
+def test_only_equal_docnos_are_duplicates_even_if_all_hashes_are_equal(hashes):
+    choose = random.Random(12)
+    documents = [Document(f"d{choose.randrange(200)}", choose.choice("xy"), location=f"in/f{n}:1") for n in range(600)]
+    kept, notes = keep_all(documents)
+    distinct = {}
+    for document in documents:
+        distinct.setdefault((document.docno, document.title), document)
+    assert notes.n_events[COPY] == len(documents) - len(distinct) > 100
+    # The first content of a docno keeps it, another has the name of its file.
+    assert kept == {
+        docno if title == next(t for d, t in distinct if d == docno) else f"{docno}~{first.location[3:-2]}": title
+        for (docno, title), first in distinct.items()
+    }
+
+
+@pytest.mark.parametrize(
+    "locations", [["a:1", "a:2", "b:1", "a:3"], ["x.txt", "", "y:z.txt", "x.txt"], ["a.zip:b:1", "a.zip:b:2", ":", "7"]]
+)
+def test_the_location_of_the_first_document_is_named_whatever_it_looks_like(locations, hashes):
+    documents = [Document(f"d{n}", location=location) for n, location in enumerate(locations)]
+    for document, location in zip(documents, locations, strict=True):
+        with pytest.raises(DuplicateError) as caught:
+            list(DUPLICATE_RULES["error"]([*documents, Document(document.docno)].copy, ReadingNotes()))
+        assert f"docno {document.docno!r} was read already at {location}; make" in str(caught.value)

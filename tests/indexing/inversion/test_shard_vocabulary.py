@@ -62,6 +62,20 @@ def test_words_at_the_edges_of_the_rules(limits, text):
     assert [of_numbers[number] for number in numbers.tolist()] == split_words(text)
 
 
+def test_words_that_differ_in_one_byte_or_in_length_are_different(limits):
+    # Keys of 8 and of 16 bytes, and hashes of longer words.
+    words = ["a" * n for n in range(1, 40)]
+    words += [("a" * at + "b").ljust(n, "a") for n in (8, 9, 15, 16, 17, 24, 33) for at in range(n)]
+    vocabulary = ShardVocabulary(make_analyzer(PLAIN), terms := {})
+    vocabulary.number_texts(["filler word " * 100])
+    numbers, lengths = vocabulary.number_texts([" ".join(words), "\n".join(reversed(words)) + " é", words[16].upper()])
+    distinct = [*dict.fromkeys(words)]
+    assert [*terms] == ["filler", "word", *distinct, "e"]
+    of_numbers = dict(zip(terms.values(), terms, strict=True))
+    assert [of_numbers[number] for number in numbers.tolist()] == [*words, *reversed(words), "e", words[16]]
+    assert lengths.tolist() == [len(words), len(words) + 1, 1]
+
+
 def test_stop_words_and_stems(limits):
     vocabulary = ShardVocabulary(make_analyzer(AnalysisSettings()), terms := {})
     vocabulary.number_texts(["filler " * 200])

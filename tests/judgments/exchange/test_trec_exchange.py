@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from searchlab.corpus import read_qrels, read_topics
 from searchlab.errors import DuplicateError, RecordError, SearchlabError, SettingError, SourceError
-from searchlab.judgments import judgment_store
+from searchlab.judgments import judgment
 from searchlab.judgments.exchange.trec_exchange import format_qrels, format_topics, import_texts
 from searchlab.judgments.judgment_store import ImportSummary, JudgmentStore
 from tests.hypothesis_profiles import examples
@@ -92,7 +92,7 @@ def test_another_text_for_a_known_topic_rejects_the_judgments_too(store):
 
 @pytest.mark.parametrize("docno", ["a b", "a\tb", "a\u2028b", " a", "a\x01b", "\x85"])
 def test_a_docno_that_is_not_a_column_is_an_error(store, docno, monkeypatch):
-    monkeypatch.setattr(judgment_store, "check_docno", str)  # a file of judgments that was made otherwise
+    monkeypatch.setattr(judgment, "check_docno", str)  # a file of judgments that was made otherwise
     store.add_topic("s", "heat", "1")
     store.judge("s", "1", docno, judge="ann", grade=1)
     with pytest.raises(SettingError, match=r"topic 1: the docno of a judged document is .*; expected a docno"):

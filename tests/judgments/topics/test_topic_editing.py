@@ -148,6 +148,39 @@ def test_nothing_to_change_is_an_error(store):
     assert store.editor.changes() == []
 
 
+def test_every_change_that_was_undone_can_be_redone(store):
+    def look():
+        return [store.topics(name) for name in ("s", "t", "u")], store.grades("s"), store.grades("t")
+
+    for change in (
+        lambda: store.editor.edit("s", "1", text="feathers", criteria="only birds", judge="ann"),
+        lambda: store.editor.merge("s", ["2"], "1", judge="ann"),
+        lambda: store.editor.delete("s", ["1"], judge="ann"),
+        lambda: store.editor.rename_set("s", "u", judge="ann"),
+    ):
+        before, done = look(), change()
+        after = look()
+        assert after != before
+        for _ in range(2):
+            undone = store.editor.undo(done.id, judge="ann")
+            assert (look(), undone.undone, undone.redoable) == (before, True, True)
+            done = store.editor.redo(done.id, judge="bob")
+            assert (look(), done.undone, done.redoable) == (after, False, False)
+            assert not any(each.redoable for each in store.editor.changes(3))
+        store.editor.undo(done.id, judge="ann")
+    store.verify()
+
+
+def test_a_change_is_not_redone_over_another_one(store):
+    edit = store.editor.edit("s", "1", text="feathers", judge="ann")
+    with pytest.raises(SettingError, match="no change 1 that was undone"):
+        store.editor.redo(edit.id, judge="ann")
+    store.editor.undo(edit.id, judge="ann")
+    store.editor.edit("s", "1", text="plumage", judge="ann")
+    with pytest.raises(SettingError, match="changed again since, undo that first"):
+        store.editor.redo(edit.id, judge="ann")
+
+
 def test_changed_versions_are_found_and_backups_have_them(store):
     store.editor.edit("s", "1", criteria="only birds", judge="ann")
     copy = back_up(store.path)

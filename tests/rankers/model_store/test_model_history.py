@@ -14,7 +14,6 @@ from searchlab.rankers.model_store.default_ranker import read_default_ranker, wr
 from searchlab.rankers.model_store.model_files import find_model, list_model_files, model_file
 from searchlab.rankers.model_store.model_history import (
     delete_model,
-    is_better,
     list_deleted,
     list_history,
     rename_model,
@@ -24,11 +23,10 @@ from searchlab.rankers.model_store.model_history import (
 from searchlab.rankers.models.linear_model import LinearModel
 
 
-def model(gain=0.1, kind="not yet", weight=1.0):
-    """A model whose nDCG@10 is `gain` above that of RM3, its best baseline."""
-    means = {"m": {"nDCG@10": 0.5 + gain}, "BM25": {"nDCG@10": 0.4}, "RM3": {"nDCG@10": 0.5}}
-    trial = {"means": means, "advice": {"kind": kind, "sentence": "So."}, "verdict": "So."}
-    return Bundle("linear", {}, LinearModel(np.array([weight])), ("own",), Preprocessor.named(), trial=trial)
+def model(is_better=None, weight=1.0):
+    """A model of which training says whether it is better than the former one."""
+    training = {} if is_better is None else {"former": {"is_better": is_better}}
+    return Bundle("linear", {}, LinearModel(np.array([weight])), ("own",), Preprocessor.named(), training=training)
 
 
 def weight(path):
@@ -40,21 +38,6 @@ def folder(tmp_path):
     return tmp_path / "it"
 
 
-@pytest.mark.parametrize(
-    ("new", "former", "better"),
-    [
-        (model(0.2), model(0.1), True),
-        (model(0.1), model(0.1), False),
-        (model(0.1), model(0.2), False),
-        (model(0.01, "helps"), model(0.2, "not yet"), True),
-        (model(0.2, "hurts"), model(-0.2, "too few"), False),
-        (model(0.0), Bundle("linear", {}, LinearModel(np.ones(1)), ("own",), Preprocessor.named()), True),
-    ],
-)
-def test_a_better_verdict_or_else_a_larger_gain_over_the_best_baseline(new, former, better):
-    assert is_better(new, former) == better
-
-
 def test_the_first_model_of_a_name_is_stored(folder):
     stored = store_trained_model(model_file(folder, "mine"), model())
     assert (stored.path, stored.is_current, stored.former) == (model_file(folder, "mine"), True, None)
@@ -63,9 +46,9 @@ def test_the_first_model_of_a_name_is_stored(folder):
 
 def test_a_better_model_replaces_the_former_one_which_goes_to_the_history(folder):
     path = model_file(folder, "mine")
-    store_trained_model(path, model(0.1, weight=1.0))
-    stored = store_trained_model(path, model(0.2, weight=2.0))
-    assert stored.is_current
+    store_trained_model(path, model(weight=1.0))
+    stored = store_trained_model(path, model(True, weight=2.0))
+    assert (stored.is_current, stored.former_version) == (True, list_history(folder, "mine")[0])
     assert stored.former.model.weights.tolist() == [1.0]
     assert weight(path) == [2.0]
     assert [weight(each) for each in list_history(folder, "mine")] == [[1.0]]
@@ -73,13 +56,19 @@ def test_a_better_model_replaces_the_former_one_which_goes_to_the_history(folder
 
 def test_a_model_that_is_no_better_goes_to_the_history(folder):
     path = model_file(folder, "mine")
-    store_trained_model(path, model(0.2, weight=1.0))
-    stored = store_trained_model(path, model(0.1, weight=2.0))
+    store_trained_model(path, model(weight=1.0))
+    stored = store_trained_model(path, model(False, weight=2.0))
     assert not stored.is_current
     assert weight(path) == [1.0]
     assert weight(stored.path) == [2.0]
     assert list_history(folder, "mine") == [stored.path]
     assert list(list_model_files(folder)) == ["mine"]
+
+
+def test_a_model_that_was_not_compared_does_not_replace_another(folder):
+    store_trained_model(model_file(folder, "mine"), model(weight=1.0))
+    assert not store_trained_model(model_file(folder, "mine"), model(weight=2.0)).is_current
+    assert weight(model_file(folder, "mine")) == [1.0]
 
 
 def test_an_unreadable_former_model_is_replaced_and_kept(folder):
@@ -92,8 +81,8 @@ def test_an_unreadable_former_model_is_replaced_and_kept(folder):
 
 def test_a_version_becomes_the_model_again_and_both_are_kept(folder):
     path = model_file(folder, "mine")
-    store_trained_model(path, model(0.2, weight=1.0))
-    store_trained_model(path, model(0.1, weight=2.0))
+    store_trained_model(path, model(weight=1.0))
+    store_trained_model(path, model(False, weight=2.0))
     restore_version(folder, "mine", list_history(folder, "mine")[0].stem)
     assert weight(path) == [2.0]
     assert [weight(each) for each in list_history(folder, "mine")] == [[1.0]]
@@ -113,8 +102,8 @@ def test_a_deleted_model_can_be_restored(folder):
 
 
 def test_the_default_ranker_is_not_deleted_and_follows_a_new_name(folder):
-    store_trained_model(model_file(folder, "mine"), model(0.1, weight=1.0))
-    store_trained_model(model_file(folder, "mine"), model(0.2, weight=2.0))
+    store_trained_model(model_file(folder, "mine"), model(weight=1.0))
+    store_trained_model(model_file(folder, "mine"), model(True, weight=2.0))
     write_default_ranker(folder, "model:mine", "ann")
     with pytest.raises(SettingError, match="default ranker: choose another"):
         delete_model(folder, "mine")
@@ -148,7 +137,7 @@ def test_a_failure_between_two_steps_loses_no_model(folder, monkeypatch, step):
     else:
         monkeypatch.setattr(model_history, "replace_atomically", _fails)
         with pytest.raises(Exception, match="No space left"):
-            store_trained_model(path, model(0.5, weight=2.0))
+            store_trained_model(path, model(True, weight=2.0))
     assert weight(path) == [1.0]
 
 

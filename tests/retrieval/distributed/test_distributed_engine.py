@@ -1,16 +1,20 @@
 """An engine whose shards are searched apart gives the hits of one engine, to the last bit, however they are divided."""
 
 import random
+import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
 
 import searchlab
+from searchlab.corpus.trec.packed_docnos import PackedDocnos
 from searchlab.errors import ClusterError, ClusterTimeout, IndexCorrupt
 from searchlab.records import Document
 from searchlab.retrieval.distributed import request_batches, shard_requests
 from searchlab.retrieval.distributed.distributed_engine import DistributedEngine
 from searchlab.retrieval.distributed.shard_requests import PackedRanking, merge_best
+from searchlab.scorers.execution.posting_scoring import PostingQueryScorer
 from searchlab.scorers.registry import SCORERS
 
 WORDS = ["heat", "heats", "flow", "wing", "wings", "shock", "wave", "cell", "plate", "jet", "lift", "drag"]
@@ -110,11 +114,11 @@ def test_workers_read_their_own_shards_alone(engine, inline_cluster):
     )
 
 
-def test_a_mixture_of_bigrams_is_searched_by_one_worker_over_all_shards(engine, inline_cluster):
+def test_a_scorer_that_does_not_say_what_it_needs_is_searched_by_one_worker(engine, inline_cluster, monkeypatch):
+    monkeypatch.setattr(PostingQueryScorer, "statistics", lambda query: None)
     cluster = inline_cluster(3)
-    mixture = searchlab.Mixture(document=0.4, corpus=0.2, document_bigram=0.4)
     distributed = DistributedEngine(engine, cluster)
-    assert_equal_hits(distributed.search("cell flow", 9, scorer=mixture), engine.search("cell flow", 9, scorer=mixture))
+    assert_equal_hits(distributed.search("cell flow", 9), engine.search("cell flow", 9))
     assert {len(shards) for _, shards in cluster.called} == {len(engine.snapshot.shards)}
 
 
@@ -134,6 +138,35 @@ def test_an_error_in_a_worker_is_that_of_one_machine(engine, inline_cluster, mon
     monkeypatch.setattr(shard_requests.BestRequest, "answer", fail)
     with pytest.raises(IndexCorrupt, match="a column is damaged"):
         DistributedEngine(engine, inline_cluster(2)).search("wing")
+
+
+def test_while_a_batch_is_on_its_way_requests_wait_until_they_are_enough(engine, inline_cluster):
+    cluster = inline_cluster(1)
+    sizes, first_begun, first_may_end, run = [], threading.Event(), threading.Event(), cluster.run
+
+    def run_slowly(function, calls, **options):
+        sizes.append(len(calls[0][2]))
+        if len(sizes) == 1:
+            first_begun.set()
+            assert first_may_end.wait(60)
+        return run(function, calls, **options)
+
+    cluster.run = run_slowly
+    batches = request_batches.RequestBatches(cluster, engine, enough=3)
+    request = shard_requests.TermRequest("both", ("wing",))
+    requests = {batches.groups[0]: request}
+    with ThreadPoolExecutor(6) as threads:
+        first = threads.submit(batches.ask, requests)
+        assert first_begun.wait(60)
+        # Two wait for the first batch to end; with a third, there are enough for another one.
+        others = [threads.submit(batches.ask, requests) for _ in range(3)]
+        assert len({future.result(60)[0] for future in others}) == 1
+        assert sizes == [1, 3]
+        last = threads.submit(batches.ask, requests)
+        first_may_end.set()
+        assert first.result(60) == last.result(60) == others[0].result()
+    assert sizes == [1, 3, 1]
+    batches.close()
 
 
 def test_without_an_answer_in_time_it_is_an_error(engine, inline_cluster, monkeypatch):
@@ -191,10 +224,10 @@ def test_equal_scores_of_several_workers_are_ordered_by_docno_in_byte_order():
     answers = []
     for part in range(3):
         rows = sorted(range(part, 60, 3), key=lambda row: (scores[row], docnos[row].encode()), reverse=True)
-        packed = "\n".join(docnos[row] for row in rows).encode()
+        packed = PackedDocnos.pack(docnos[row] for row in rows)
         answers.append(PackedRanking(np.full(20, part), np.array(rows), np.array([scores[r] for r in rows]), packed))
     expected = sorted(range(60), key=lambda row: (scores[row], docnos[row].encode()), reverse=True)
     for limit in (1, 7, 59, 60, 100):
         best = merge_best(answers, limit)
         assert best.docs.tolist() == expected[:limit]
-        assert best.docnos == [docnos[row] for row in expected[:limit]]
+        assert best.docnos.strings() == [docnos[row] for row in expected[:limit]]

@@ -242,6 +242,19 @@ def test_a_histogram_counts_the_years_of_all_documents_that_are_found(engine):
         engine.search("a").histogram("year", n=1)
 
 
+@pytest.mark.parametrize("expansion", [None, "rm3"])
+def test_a_histogram_of_all_years_says_how_many_of_them_pass_the_filter(engine, expansion):
+    everything = engine.search("a b", k=1, expansion=expansion)
+    some = engine.search("a b", k=1, filters=["year=[1990 TO 2000]"], expansion=expansion)
+    bins = some.histogram("year", unfiltered=everything)
+    assert [(each.first, each.n_docs) for each in bins] == [
+        (each.first, each.n_docs) for each in everything.histogram("year")
+    ]
+    assert [each.n_found for each in bins] == [each.n_docs * (1990 <= each.first <= 2000) for each in bins]
+    assert 0 < sum(each.n_found for each in bins) < sum(each.n_docs for each in bins)
+    assert all(each.n_found == each.n_docs for each in everything.histogram("year"))
+
+
 def test_numbers_that_are_no_years_leave_room_for_the_others(build):
     years = [1999, 2001, 20011231, -5, 1e300]
     documents = [Document(f"d{number}", "", "a", {"year": year}) for number, year in enumerate(years)]

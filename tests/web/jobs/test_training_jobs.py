@@ -93,7 +93,9 @@ def test_a_job_has_its_progress_and_its_outcome(make_jobs):
         "means": None,
         "n_topics": None,
         "former": None,
+        "comparison": None,
         "version": None,
+        "former_version": None,
         "error": None,
     }
     ended = jobs.wait("1", LONG)

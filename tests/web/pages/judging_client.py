@@ -34,7 +34,9 @@ RUNNING = {
     "means": None,
     "n_topics": None,
     "former": None,
+    "comparison": None,
     "version": None,
+    "former_version": None,
     "error": None,
 }
 MEANS = {"rsvm": {"nDCG@10": 0.7, "AP": 0.4}, "BM25": {"nDCG@10": 0.6, "AP": 0.5}}

@@ -35,6 +35,7 @@ PAGES = {
     "topic": "/topic?topic_set=mine&qid=1",
     "train": "/train",
     "model": "/model?name=builtin",
+    "models": "/models",
     "measure": "/measure",
     "experiments": "/experiments",
     "experiment": "/experiment?name=titles",

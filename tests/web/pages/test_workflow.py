@@ -34,6 +34,17 @@ def test_it_leads_to_an_unjudged_topic_and_then_to_adding_topics(client, store):
     assert strip(client)[1] == "/judge?topic_set=mine#add"
 
 
+def test_on_the_page_of_a_topic_it_leads_to_another_one(client, store):
+    first, second = topic(store, "zebra"), topic(store, "wings")
+    assert strip(client, "/pool", topic_set="mine", qid=first)[1] == f"/pool?topic_set=mine&qid={second}"
+    assert strip(client, "/pool", topic_set="mine", qid=second)[1] == f"/pool?topic_set=mine&qid={first}"
+    # So a topic that no document matches is no dead end.
+    shown = page(client, "/pool", topic_set="mine", qid=first)
+    assert "No document matches" in shown and "the next topic: <bdi>wings" in shown
+    store.judge("mine", first, "d1", judge="me", grade=1)
+    assert strip(client, "/pool", topic_set="mine", qid=second)[1] == "/judge?topic_set=mine#add"
+
+
 def test_with_enough_judged_topics_it_leads_to_training(client, store):
     for number in range(10):
         store.judge("mine", topic(store, f"lymphoma {number}"), "d1", judge="me", grade=1)

@@ -139,8 +139,12 @@ def test_files_become_an_index_with_an_account(uploads, tmp_path):
     assert appeared == [tmp_path / "indexes" / "docs"]
     assert "is complete" in rejected(409, add, uploads, "docs", "b.txt", b"x")
     assert uploads.delete("docs") == {"deleted": "docs"}
-    assert [each.name for each in uploads.folder.iterdir()] == [".receiving"]
-    assert (tmp_path / "indexes" / "docs").is_dir()
+    # The files are deleted; the index and its account stay, after a restart, too.
+    assert not (uploads.folder / "docs").exists()
+    again = Uploads(uploads.folder, uploads.index_parent)
+    for each in (uploads, again):
+        assert [(one["name"], one["state"], one["n_files"]) for one in each.list()] == [("docs", "done", 0)]
+        assert (each.indexes, each.describe("docs")["account"]) == ([tmp_path / "indexes" / "docs"], found["account"])
 
 
 def test_an_upload_is_known_after_a_restart_and_counts(uploads, monkeypatch):

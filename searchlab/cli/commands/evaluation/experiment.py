@@ -8,7 +8,7 @@ import typer
 
 from searchlab.cli.app import app
 from searchlab.cli.messages import note
-from searchlab.cli.options import ClusterOption, JobsOption, open_cluster, require_jobs
+from searchlab.cli.options import ClusterOption, DivideOption, JobsOption, open_cluster, require_jobs
 from searchlab.cli.printing.terminal_text import print_line
 from searchlab.cli.progress import stage_bar
 from searchlab.evaluation.number_text import format_count
@@ -24,6 +24,7 @@ def experiment_command(
     jobs: JobsOption = None,
     fresh: Annotated[bool, typer.Option("--fresh", help="Compute everything again.")] = False,
     cluster: ClusterOption = None,
+    divide: DivideOption = "auto",
 ) -> None:
     """Compare systems as a TOML file describes, and report.
 
@@ -31,13 +32,15 @@ def experiment_command(
     """
     from searchlab.experiments.experiment import run_experiment
     from searchlab.experiments.plan_file import read_plan
+    from searchlab.retrieval.distributed.shard_division import require_division
 
     require_jobs(jobs)
+    require_division(divide)
     plan = read_plan(file)
     try:
         with open_cluster(cluster) as connected, stage_bar() as progress:
             finished = run_experiment(
-                plan, output=output, n_jobs=jobs, cluster=connected, fresh=fresh, progress=progress
+                plan, output=output, n_jobs=jobs, cluster=connected, divide=divide, fresh=fresh, progress=progress
             )
     except KeyboardInterrupt:
         note(f"finished parts are kept in {output or plan.output}; the same command continues from there")

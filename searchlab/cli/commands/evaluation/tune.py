@@ -14,6 +14,7 @@ from searchlab.cli.messages import is_verbose, note
 from searchlab.cli.options import (
     ClusterOption,
     DialectOption,
+    DivideOption,
     IndexOption,
     JsonOption,
     QrelsOption,
@@ -59,13 +60,16 @@ def tune_command(
     seed: Annotated[int, typer.Option("--seed", metavar="N", help="Seed for the folds and the test")] = 0,
     as_json: JsonOption = False,
     cluster: ClusterOption = None,
+    divide: DivideOption = "auto",
 ) -> None:
     """Choose the settings of a scorer on judged topics.
 
     Cross-validation says what the chosen settings are worth on topics that did not choose them.
     """
     from searchlab.experiments.scorer_tuning import tune
+    from searchlab.retrieval.distributed.shard_division import require_division
 
+    require_division(divide)
     values = _read_grid(grid or [])
     if seed < 0:
         raise SettingError(f"--seed is {seed}, expected a whole number from 0")
@@ -84,6 +88,7 @@ def tune_command(
             n_folds=folds,
             seed=seed,
             cluster=connected,
+            divide=divide,
             progress=progress,
         )
     if tuning.n_skipped:

@@ -14,6 +14,7 @@ from searchlab.cli.external_options import ExternalOption, read_external, warn_o
 from searchlab.cli.messages import list_names, note, warn
 from searchlab.cli.options import (
     ClusterOption,
+    DivideOption,
     IndexOption,
     OutputOption,
     QrelsOption,
@@ -94,6 +95,7 @@ def features_command(
         bool, typer.Option("--list", help="List all features, or those of the feature set, and exit.")
     ] = False,
     cluster: ClusterOption = None,
+    divide: DivideOption = "auto",
 ) -> None:
     """Compute features of documents, and write a LETOR file.
 
@@ -102,10 +104,13 @@ def features_command(
     from searchlab.features.feature_sets import make_feature_set
     from searchlab.features.prerequisites import build_prerequisites
     from searchlab.features.user_defined.external_features import count_missing_scores
+    from searchlab.retrieval.distributed.distributed_engine import divide_shards_of
+    from searchlab.retrieval.distributed.shard_division import TOPICS, require_division
 
     if listing:
         _list_features(None if features is None else make_feature_set(features), index)
         return
+    require_division(divide)
     feature_set = make_feature_set([*make_feature_set(features or "letor45").features, *read_external(external)])
     steps = _preprocessing_steps(impute, normalise)
     options = SearchOptions.read(scorer, settings, expand=expand)
@@ -114,18 +119,20 @@ def features_command(
     with searchlab.open(folder) as engine, open_cluster(cluster) as connected, stage_bar() as progress:
         for remark in build_prerequisites(engine, feature_set, progress, connected):
             warn(remark)
-        candidates = _choose_candidates(engine, wanted, judgments, run, k, options, union=union)
-        table = searchlab.extract(
-            engine,
-            wanted,
-            candidates,
-            feature_set,
-            qrels=judgments,
-            unjudged=unjudged,
-            strict=strict,
-            cluster=connected,
-            progress=progress,
-        )
+        with divide_shards_of(engine, connected, divide) as divided:
+            candidates = _choose_candidates(divided, wanted, judgments, run, k, options, union=union)
+            table = searchlab.extract(
+                divided,
+                wanted,
+                candidates,
+                feature_set,
+                qrels=judgments,
+                unjudged=unjudged,
+                strict=strict,
+                cluster=None if divided.is_distributed else connected,
+                divide=TOPICS,
+                progress=progress,
+            )
     missing = count_missing_scores(table)
     for step in steps:
         table = step.fit(table).transform(table)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -14,6 +16,7 @@ from searchlab.cli.external_options import ExternalOption, read_external, warn_o
 from searchlab.cli.messages import note, warn_of_encodings
 from searchlab.cli.options import (
     ClusterOption,
+    DivideOption,
     IndexOption,
     QrelsOption,
     ScorerSettingsOption,
@@ -24,7 +27,7 @@ from searchlab.cli.options import (
     open_cluster,
 )
 from searchlab.cli.output import STANDARD_OUTPUT, require_writable_file
-from searchlab.cli.printing.model_printing import print_training, print_trial
+from searchlab.cli.printing.model_printing import print_comparison, print_training, print_trial
 from searchlab.cli.printing.terminal_text import print_line
 from searchlab.cli.progress import stage_bar
 from searchlab.cli.rerank_options import source_of
@@ -59,6 +62,7 @@ INDEX_PARAMETERS = (
     "external",
     "k",
     "no_rm3",
+    "divide",
     "scorer",
     "scorer_settings",
 )
@@ -124,10 +128,18 @@ def train_command(
     seed: Annotated[int, typer.Option("--seed", metavar="N", help="Seed for folds and parts")] = 0,
     listing: Annotated[bool, typer.Option("--list", help="List all rankers with their settings, and exit.")] = False,
     cluster: ClusterOption = None,
+    divide: DivideOption = "auto",
+    if_better: Annotated[
+        bool,
+        typer.Option(
+            "--if-better", help="If FILE holds a model, replace it only if the new one is better on the same topics."
+        ),
+    ] = False,
 ) -> None:
     """Train a re-ranker, and say whether it helps.
 
-    From an index with judged topics, or from a LETOR file with grades (TRAIN).
+    From an index with judged topics, or from a LETOR file with grades (TRAIN). If FILE holds a model of an index, the
+    new model is compared with it.
     """
     if listing:
         _list_rankers()
@@ -139,9 +151,12 @@ def train_command(
         raise SettingError("standard output shows the training, expected -o with a file for the model")
     require_writable_file(output)
     from searchlab.features.feature_sets import make_feature_set
+    from searchlab.rankers.model_store.model_history import read_former
+    from searchlab.retrieval.distributed.shard_division import require_division
     from searchlab.training.from_table import require_storable
     from searchlab.training.recipe import SEARCH_DEFAULTS
 
+    require_division(divide)
     recipe = make_training_recipe(
         settings,
         SEARCH_DEFAULTS if train is None else {},
@@ -160,17 +175,36 @@ def train_command(
         seed=seed,
     )
     require_storable(recipe)
+    if if_better and train is not None:
+        raise SettingError("--if-better is for training from an index, expected no TRAIN")
     if train is not None:
         bundle = _train_from_file(recipe, train, valid, cluster)
     else:
         first_stage = {"k": k, "scorer": scorer, "settings": dict(pairs(scorer_settings or (), "--scorer-set"))}
         feature_set = make_feature_set([*make_feature_set(features).features, *read_external(external)])
         bundle = _train_from_index(
-            recipe, index, topics, topic_ids, qrels, feature_set, first_stage | {"expanded": not no_rm3}, cluster
+            *(
+                recipe,
+                index,
+                topics,
+                topic_ids,
+                qrels,
+                feature_set,
+                first_stage | {"expanded": not no_rm3},
+                cluster,
+                divide,
+            ),
+            former=read_former(Path(output)),
         )
         warn_of_missing_scores(bundle.training.get("missing_scores", {}), bundle.training["n_rows"])
-    bundle.save(output)
-    _print_result(bundle, output)
+    compared = bundle.training.get("former")
+    if compared is None or not if_better:
+        # The same data and settings give the same file, whatever it replaces.
+        training = {name: value for name, value in bundle.training.items() if name != "former"}
+        replace(bundle, training=training).save(output)
+    elif compared["is_better"]:
+        bundle.save(output)
+    _print_result(bundle, output, if_better)
 
 
 def _list_rankers() -> None:
@@ -227,6 +261,8 @@ def _train_from_index(
     feature_set: FeatureSet,
     candidates: dict[str, Any],
     cluster: str | None,
+    divide: str,
+    former: Bundle | None,
 ) -> Bundle:
     from searchlab.rankers.first_stage import FirstStage
 
@@ -243,15 +279,26 @@ def _train_from_index(
             first_stage=first_stage,
             source=source_of(topics, qrels),
             cluster=connected,
+            divide=divide,
+            former=former,
             progress=progress,
         )
 
 
-def _print_result(bundle: Bundle, output: str) -> None:
+def _print_result(bundle: Bundle, output: str, if_better: bool) -> None:
     print_training(bundle)
     print()
     print_trial(bundle)
+    compared = bundle.training.get("former")
+    if compared is not None:
+        print()
+        print_comparison(compared, "sentence" if if_better else "finding")
     print()
+    if compared is not None and not compared["is_better"]:
+        if if_better:
+            print_line(f"{output} is as it was")
+            return
+        note(f"`--if-better` would have kept the former model in {output}")
     print_line(f"model written to {output}")
     use = f"query QUERY --rerank {output}" if bundle.first_stage is not None else f"rerank {output} FEATURES"
     note(f"`searchlab {use}` uses it, `searchlab model show {output}` prints its weights")

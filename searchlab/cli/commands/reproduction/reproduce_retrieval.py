@@ -10,7 +10,7 @@ import typer
 from searchlab.cli.commands.reproduction.collection_index import open_collection
 from searchlab.cli.commands.reproduction.reproduce_app import reproduce_app, write_json_results, write_report_folder
 from searchlab.cli.messages import warn
-from searchlab.cli.options import ClusterOption, ReportOption, open_cluster, split_names
+from searchlab.cli.options import ClusterOption, DivideOption, ReportOption, open_cluster, split_names
 from searchlab.cli.output import require_writable_folder
 from searchlab.cli.printing.terminal_text import print_line
 from searchlab.cli.progress import stage_bar
@@ -58,24 +58,28 @@ def retrieval_command(
     seed: Annotated[int, typer.Option("--seed", metavar="N", help="Seed for the folds and the tests")] = 0,
     json_file: Annotated[str | None, typer.Option("--json", metavar="FILE", help="Write the results as JSON")] = None,
     cluster: ClusterOption = None,
+    divide: DivideOption = "auto",
 ) -> None:
     """Compare language models, RM3 and re-rankers with BM25.
 
     On collections with judgments. Indexes are made in FOLDER/indexes, or in indexes/ without -o.
     """
     from searchlab.features.feature_sets import make_feature_set
-    from searchlab.reproduction import cross_collection, retrieval
+    from searchlab.reproduction import retrieval
+    from searchlab.reproduction.cross_collection import collection, learners
     from searchlab.reproduction.judged_collections import find_judged_collections
+    from searchlab.retrieval.distributed.shard_division import require_division
 
-    usual_sets = [cross_collection.FEATURES] if cross else list(retrieval.FEATURES)
-    usual_rankers = cross_collection.CROSS_RANKERS if cross else retrieval.RERANKERS
+    require_division(divide)
+    usual_sets = [collection.FEATURES] if cross else list(retrieval.FEATURES)
+    usual_rankers = learners.CROSS_RANKERS if cross else retrieval.RERANKERS
     feature_sets = usual_sets if features is None else split_names(features, "--features", "table1,semantic")
     ranker_names = list(usual_rankers) if rankers is None else split_names(rankers, "--rankers", "rsvm,rsvm-ir")
     if cross and len(feature_sets) != 1:
         raise SettingError(f"--features is {features!r}, expected one feature set with --cross")
     # Misspelt names are refused before any work is done.
     _ = [make_feature_set(name) for name in feature_sets]
-    measure = cross_collection.MEASURE if cross else retrieval.MEASURES[0]
+    measure = collection.MEASURE if cross else retrieval.MEASURES[0]
     recipes = retrieval.make_reranker_recipes(ranker_names, folds, seed, recipe, measure)
     found = find_judged_collections(collections)
     if cross and len(found) < 2:
@@ -83,9 +87,9 @@ def retrieval_command(
     require_writable_folder(output)
     with open_cluster(cluster) as connected:
         if cross:
-            _cross(found, output, feature_sets[0], recipes, folds, seed, json_file, connected)
+            _cross(found, output, feature_sets[0], recipes, folds, seed, json_file, connected, divide)
         else:
-            _compare(found, output, feature_sets, ranker_names, recipe, folds, seed, json_file, connected)
+            _compare(found, output, feature_sets, ranker_names, recipe, folds, seed, json_file, connected, divide)
 
 
 def _compare(
@@ -98,6 +102,7 @@ def _compare(
     seed: int,
     json_file: str | None,
     cluster: Cluster | None,
+    divide: str,
 ) -> None:
     """All systems on each collection."""
     from searchlab.reproduction.retrieval import run_retrieval
@@ -121,6 +126,7 @@ def _compare(
                 n_folds=folds,
                 seed=seed,
                 cluster=cluster,
+                divide=divide,
                 progress=progress,
             )
         outcomes.append(outcome)
@@ -151,10 +157,13 @@ def _cross(
     seed: int,
     json_file: str | None,
     cluster: Cluster | None,
+    divide: str,
 ) -> None:
     """Every system trained on each collection and tested on all of them."""
-    from searchlab.reproduction.cross_collection import make_learners, prepare_collection, run_cross
-    from searchlab.reproduction.cross_collection_report import NOTE, cross_report, format_cross_table
+    from searchlab.reproduction.cross_collection.collection import prepare_collection
+    from searchlab.reproduction.cross_collection.cross_collection_report import NOTE, cross_report, format_cross_table
+    from searchlab.reproduction.cross_collection.cross_training import run_cross
+    from searchlab.reproduction.cross_collection.learners import make_learners
 
     with ExitStack() as stack:
         opened = [
@@ -163,7 +172,7 @@ def _cross(
         ]
         with stage_bar() as progress:
             prepared = [
-                prepare_collection(name, engine, topics, qrels, features, progress, cluster)
+                prepare_collection(name, engine, topics, qrels, features, progress, cluster, divide)
                 for name, engine, topics, qrels in opened
             ]
             learners = make_learners(recipes, seed)

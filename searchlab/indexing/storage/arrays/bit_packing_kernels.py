@@ -24,16 +24,30 @@ def _n_bytes(n, width):
 
 
 @njit(cache=True)
-def _put(blob, bit, number, width):
-    """Write a number into bits that are 0."""
-    at, shift = bit >> 3, bit & 7
-    value = np.uint64(number) << np.uint64(shift)
-    left = width + shift
-    while left > 0:
-        blob[at] |= np.uint8(value & np.uint64(255))
-        value >>= np.uint64(8)
-        at += 1
-        left -= 8
+def _put_block(blob, at, numbers, begin, end, before, is_gaps, width):
+    """Write the numbers of a block, each less 1; of gaps, the numbers are those from one document to the next.
+
+    `before` is the document before the first. Returns where the block ends.
+    """
+    if width == 0:
+        return at
+    at, bits = np.uint64(at), np.uint64(0)
+    n_bits = np.int64(0)
+    for i in range(begin, end):
+        number = np.int64(numbers[i])
+        bits |= np.uint64(number - before - 1) << np.uint64(n_bits)
+        if is_gaps:
+            before = number
+        n_bits += width
+        while n_bits >= 8:
+            blob[at] = np.uint8(bits & np.uint64(255))
+            bits >>= np.uint64(8)
+            n_bits -= 8
+            at += np.uint64(1)
+    if n_bits > 0:
+        blob[at] = np.uint8(bits)
+        at += np.uint64(1)
+    return np.int64(at)
 
 
 @njit(cache=True)
@@ -83,17 +97,11 @@ def pack_terms(offsets, docs, tfs, starts, blob):
             previous = before
             gap_width, tf_width, before = _block_widths(docs, tfs, begin, end, before)
             blob[starts[term] + block], blob[starts[term] + n_blocks + block] = gap_width, tf_width
-            for i in range(begin, end):
-                _put(blob, 8 * at + (i - begin) * gap_width, np.int64(docs[i]) - previous - 1, gap_width)
-                previous = np.int64(docs[i])
-            at += _n_bytes(end - begin, gap_width)
+            at = _put_block(blob, at, docs, begin, end, previous, True, gap_width)
         for block in range(n_blocks):
             begin = first + block * BLOCK
-            end = min(begin + BLOCK, last)
             width = np.int64(blob[starts[term] + n_blocks + block])
-            for i in range(begin, end):
-                _put(blob, 8 * at + (i - begin) * width, np.int64(tfs[i]) - 1, width)
-            at += _n_bytes(end - begin, width)
+            at = _put_block(blob, at, tfs, begin, min(begin + BLOCK, last), np.int64(0), False, width)
 
 
 @njit(cache=True, nogil=True)

@@ -16,6 +16,7 @@ from searchlab.web.api.answers.schema_types import (
     nullable,
     one_of,
     record,
+    table_of,
 )
 from searchlab.web.api.answers.search_answers import FIELDS, MARKS
 
@@ -40,10 +41,21 @@ SCHEMAS: dict[str, Schema] = {
     ),
     "Topic": record(qid=TEXT, text=TEXT, n_judged=INTEGER, n_relevant=INTEGER),
     "EditableTopic": record(topic_set=TEXT, qid=TEXT, text=TEXT, criteria=TEXT, highlight=TEXT),
-    "Change": record(id=INTEGER, kind=one_of(*CHANGE_KINDS), what=TEXT, judge=TEXT, made=TEXT, undone=BOOLEAN),
+    "Change": record(
+        id=INTEGER, kind=one_of(*CHANGE_KINDS), what=TEXT, judge=TEXT, made=TEXT, undone=BOOLEAN, redoable=BOOLEAN
+    ),
     "Judgment": JUDGMENT,
     "Judged": record(topic_set=TEXT, qid=TEXT, docno=TEXT, grade=nullable(INTEGER), note=TEXT, n_judged=INTEGER),
-    "TakenBack": extended(JUDGMENT, topic_set=TEXT, topic=TEXT, title=TEXT, present_grade=nullable(INTEGER)),
+    "TakenBack": extended(
+        JUDGMENT,
+        topic_set=TEXT,
+        topic=TEXT,
+        title=TEXT,
+        what=TEXT,
+        n_judgments=INTEGER,
+        present_grade=nullable(INTEGER),
+        present_grades=table_of(nullable(INTEGER)),
+    ),
     "UnreadLine": record(line=INTEGER, text=TEXT, problem=TEXT),
 }
 
@@ -63,6 +75,7 @@ ANSWERS: Answers = {
     ("DELETE", "/api/topic-sets"): named("Change"),
     ("GET", "/api/changes"): record(index=TEXT, changes=list_of(named("Change"))),
     ("POST", "/api/changes/undo"): named("Change"),
+    ("POST", "/api/changes/redo"): named("Change"),
     ("GET", "/api/judgments"): record(judgments=list_of(named("Judgment"))),
     ("POST", "/api/judgments"): named("Judged"),
     ("POST", "/api/judgments/batch"): record(judged=list_of(named("Judged")), n_judged=INTEGER),

@@ -69,7 +69,7 @@ SCHEMAS: dict[str, Schema] = {
         corrected_query=nullable(TEXT),
         completions=table_of(list_of(TEXT)),
         facets=table_of(named("Facet")),
-        histogram=list_of(record(first=INTEGER, last=INTEGER, n_docs=INTEGER)),
+        histogram=list_of(record(first=INTEGER, last=INTEGER, n_docs=INTEGER, n_found=INTEGER)),
         sort=TEXT,
         other_fields=list_of(record(field=TEXT, n_docs=INTEGER, query=TEXT)),
         topic=nullable(record(topic_set=TEXT, qid=TEXT, n_judged=INTEGER)),

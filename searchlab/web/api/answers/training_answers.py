@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from searchlab.training.advice import KINDS
+from searchlab.training.retraining import KINDS as COMPARISON_KINDS
 from searchlab.web.api.answers.schema_types import (
     BOOLEAN,
     INTEGER,
@@ -18,6 +19,7 @@ from searchlab.web.api.answers.schema_types import (
     record,
     table_of,
 )
+from searchlab.web.api.training.model_list import USES
 
 # Means of measures, by system, then measure.
 MEANS = table_of(table_of(NUMBER))
@@ -26,6 +28,14 @@ OUTCOME = record(
     verdict=nullable(TEXT), helps=nullable(BOOLEAN), means=nullable(MEANS), advice=nullable(named("Advice"))
 )
 SCHEMAS: dict[str, Schema] = {
+    "ModelComparison": extended(
+        record(kind=one_of(*COMPARISON_KINDS), finding=TEXT, sentence=TEXT, is_better=BOOLEAN),
+        measure=nullable(TEXT),
+        n_topics=INTEGER,
+        means=table_of(NUMBER),
+        intervals=table_of(list_of(NUMBER)),
+        verdict=nullable(TEXT),
+    ),
     "Advice": extended(
         record(kind=one_of(*KINDS), sentence=TEXT), {"n_more": nullable(INTEGER), "use": TEXT, "more_judgments": TEXT}
     ),
@@ -44,8 +54,10 @@ SCHEMAS: dict[str, Schema] = {
         total=INTEGER,
         seconds=NUMBER,
         n_topics=nullable(INTEGER),
-        former=nullable(OUTCOME),
+        former=nullable(extended(OUTCOME, n_topics=nullable(INTEGER))),
+        comparison=nullable(named("ModelComparison")),
         version=nullable(TEXT),
+        former_version=nullable(TEXT),
         error=nullable(TEXT),
     ),
     "Model": extended(
@@ -62,6 +74,20 @@ SCHEMAS: dict[str, Schema] = {
         recommended=nullable(TEXT),
         judgments_changed=BOOLEAN,
         trained_here=BOOLEAN,
+        comparison=nullable(named("ModelComparison")),
+    ),
+    "ModelVersion": record(
+        name=TEXT,
+        version=nullable(TEXT),
+        since=TEXT,
+        use=one_of(*USES),
+        kind=nullable(one_of(*KINDS)),
+        verdict=nullable(TEXT),
+        ranker=TEXT,
+        topic_set=nullable(TEXT),
+        n_topics=nullable(INTEGER),
+        comparison=nullable(TEXT),
+        problem=nullable(TEXT),
     ),
     "DefaultRanker": record(system=TEXT, label=TEXT, chosen_by=TEXT, chosen=TEXT, problem=nullable(TEXT)),
 }
@@ -85,6 +111,7 @@ ANSWERS: Answers = {
         models=list_of(named("Model")),
         deleted=list_of(TEXT),
     ),
+    ("GET", "/api/models/history"): record(index=TEXT, n_all=INTEGER, models=list_of(named("ModelVersion"))),
     ("POST", "/api/models/use"): record(index=TEXT, system=TEXT),
     ("POST", "/api/models/rename"): record(index=TEXT, name=TEXT),
     ("POST", "/api/models/delete"): record(index=TEXT, name=TEXT, version=TEXT),

@@ -10,6 +10,7 @@ from typing import Any
 
 from searchlab.csv_text import to_csv
 from searchlab.errors import SettingError
+from searchlab.evaluation.number_text import format_count
 from searchlab.judgments.exchange.import_plan import ImportPlan, describe_import, plan_import
 from searchlab.judgments.exchange.judgment_tables import read_judgment_table
 from searchlab.web.api.endpoint import Attachment
@@ -61,7 +62,7 @@ def import_table(
         raise HttpError(400, "judge is empty, expected the name of the judge")
     plan = _plan(state, topic_set, content, text)
     if not plan.topics and not plan.grades:
-        raise HttpError(400, f"nothing to import: {len(plan.unread):,} lines not understood")
+        raise HttpError(400, f"nothing to import: {format_count(len(plan.unread), 'line')} not understood")
     added = state.judgments.import_judgments(topic_set, plan.topics, plan.grades, judge=judge)
     return _record(state, topic_set, plan) | {
         "n_topics": added.n_topics,

@@ -12,7 +12,7 @@ from typing import Any
 from searchlab.errors import InputError, SettingError
 from searchlab.judgments.agreement import compare_judges
 from searchlab.judgments.exchange.trec_exchange import format_qrels, format_topics, import_texts
-from searchlab.judgments.judgment_store import GradedDocument, Judgment
+from searchlab.judgments.judgment_store import GradedDocument, Judgment, TakenBack
 from searchlab.web.api.judging.pool import find_topic, topics_of_set
 from searchlab.web.api.measuring.collection_topics import own_topics
 from searchlab.web.api.parameters import Parameter
@@ -122,7 +122,7 @@ def grade_documents(
     """Grade documents of the index for a topic, or for a query, in one transaction: all of them or none."""
     store = state.judgments
     _require_judge(judge)
-    if bool(topic_set and qid) == bool(query):
+    if bool(topic_set) != bool(qid) or bool(qid) == bool(query):
         raise HttpError(400, "expected either topic_set and qid, or query: what the document is judged for")
     known = (topic_set, qid) if qid else store.find_topic(check_query(query, state.limits, "query"))
     if known is not None:
@@ -156,40 +156,47 @@ def list_judgments(state: RequestState, *, topic_set: str, qid: str = "", judge:
 def undo_judgment(
     state: RequestState, *, judge: str, topic_set: str = "", qid: str = "", query: str = ""
 ) -> dict[str, Any]:
-    """Undo the last judgment of a judge: for a topic, for a query, or of all."""
+    """Undo the last judgment of a judge, or those made together: for a topic, a query, a topic set, or of all."""
     return {"undone": _take_back(state, judge, topic_set, qid, query, state.judgments.undo)}
 
 
 def redo_judgment(
     state: RequestState, *, judge: str, topic_set: str = "", qid: str = "", query: str = ""
 ) -> dict[str, Any]:
-    """Do the judgment again that a judge undid last, unless something else was judged since."""
+    """Do again what a judge undid last, unless something else was judged since."""
     return {"redone": _take_back(state, judge, topic_set, qid, query, state.judgments.redo)}
 
 
 def _take_back(
-    state: RequestState, judge: str, topic_set: str, qid: str, query: str, change: Callable[..., Judgment | None]
+    state: RequestState, judge: str, topic_set: str, qid: str, query: str, change: Callable[..., TakenBack | None]
 ) -> dict[str, Any] | None:
-    """The judgment that was undone or redone, with the texts of its topic and document, and the grade now."""
+    """What was undone or redone: the last judgment with the texts of its topic and document, and all grades now."""
     _require_judge(judge)
-    if bool(topic_set) != bool(qid):
-        raise HttpError(400, "expected topic_set and qid together: the topic whose last judgment is meant")
-    scope = (topic_set, qid) if topic_set else state.judgments.find_topic(query) if query else ()
+    if qid and not topic_set:
+        raise HttpError(400, "expected topic_set with qid: the topic whose last judgment is meant")
+    scope: tuple[str, ...] | None = (topic_set, qid) if qid else (topic_set,) if topic_set else ()
+    if query and not topic_set:
+        scope = state.judgments.find_topic(query)
     changed = None if scope is None else change(judge, *scope)
     if changed is None:
         return None
-    topic = state.judgments.topic(changed.topic_set, changed.qid)
-    present = {each.docno: each.grade for each in state.judgments.judgments(changed.topic_set, changed.qid, judge)}
+    last = changed.last
+    topic = state.judgments.topic(last.topic_set, last.qid)
+    present = {each.docno: each.grade for each in state.judgments.judgments(last.topic_set, last.qid, judge)}
     try:
-        title = state.index.engine.document(changed.docno).title
+        title = state.index.engine.document(last.docno).title
     except SettingError:  # not in the index any more
         title = ""
+    text = topic.text if topic else ""
     return {
-        "topic_set": changed.topic_set,
-        "topic": topic.text if topic else "",
+        "topic_set": last.topic_set,
+        "topic": text,
         "title": title,
-        "present_grade": present.get(changed.docno),
-        **_judgment_record(changed),
+        "what": changed.what or f"your judgment of “{title or last.docno}” for “{text}” of {last.topic_set}",
+        "n_judgments": len(changed.judgments),
+        "present_grade": present.get(last.docno),
+        "present_grades": {each.docno: present.get(each.docno) for each in changed.judgments if each.qid == last.qid},
+        **_judgment_record(last),
     }
 
 

@@ -87,14 +87,19 @@ def delete_topic_set(state: RequestState, *, topic_set: str, judge: str = "") ->
 
 
 def list_changes(state: RequestState) -> dict[str, Any]:
-    """The last imports and changes of topics, the latest first."""
+    """The last imports, batches of judgments and changes of topics, the latest first."""
     changes: list[Change] = state.judgments.editor.changes(MAX_LISTED_CHANGES)
     return {"index": state.index.name, "changes": [asdict(change) for change in changes]}
 
 
 def undo_change(state: RequestState, *, change: int, judge: str = "") -> dict[str, Any]:
-    """Undo an import or a change of topics."""
+    """Undo an import, a batch of judgments or a change of topics."""
     return asdict(state.judgments.editor.undo(change, judge=judge))
+
+
+def redo_change(state: RequestState, *, change: int, judge: str = "") -> dict[str, Any]:
+    """Make a change again that was undone; it is a new change."""
+    return asdict(state.judgments.editor.redo(change, judge=judge))
 
 
 def _require_topics(state: RequestState, topic_set: str, qids: list[str]) -> None:

@@ -19,6 +19,7 @@ from searchlab.retrieval.highlight.full_text import mark_all
 from searchlab.retrieval.highlight.long_texts import analyzer_of, best_part
 from searchlab.retrieval.highlight.snippets import texts_as_json
 from searchlab.retrieval.near_duplicates import examined_depth
+from searchlab.retrieval.query.filters import Filter
 from searchlab.retrieval.results import Hits, Query
 from searchlab.retrieval.suggest.autocomplete import complete_word
 from searchlab.web.api.measuring.query_measure import find_judged_query
@@ -91,7 +92,7 @@ def search_documents(
     shown = hits.take(np.array([group.row for group in groups], np.int64)) if group_duplicates else hits
     # First, since marking the documents that match also counts them.
     facets = {name: counted.to_json() for name, counted in hits.facets(*parse_fields(facet)).items()}
-    bins = [each.to_json() for each in hits.histogram(histogram)] if histogram else []
+    bins = _count_numbers(chosen, hits, q, filter, histogram) if histogram else []
     answer = result_page(state.index, chosen, shown, q, k, page, filter) | _correction(hits.query, q)
     for hit, group in zip(answer["hits"], groups[(page - 1) * k :], strict=False):
         hit["duplicates"] = [each.to_json() for each in group.duplicates]
@@ -253,6 +254,13 @@ def _last_rank(k: int, page: int, limits: Limits) -> int:
     if k * page > limits.max_rank:
         raise HttpError(400, f"page {page} of {k} ends at rank {k * page:,}, expected at most {limits.max_rank:,}")
     return k * page
+
+
+def _count_numbers(system: System, hits: Hits, query: str, filters: list[str], field: str) -> list[dict[str, int]]:
+    """The histogram of a field: over the documents that pass all filters by other fields."""
+    others = [each for each in filters if Filter.parse(each).field != field]
+    unfiltered = None if len(others) == len(filters) else system.search(query, k=1, filters=others)
+    return [each.to_json() for each in hits.histogram(field, unfiltered=unfiltered)]
 
 
 def _completions(index: OpenIndex, query: Query) -> dict[str, list[str]]:

@@ -18,9 +18,11 @@ from searchlab.rankers.systems import EXPANDED, MODEL, model_label
 from searchlab.training.advice import KINDS
 from searchlab.training.cross_validation import BUILT_IN
 from searchlab.training.held_out import RECALL_MEASURES
+from searchlab.training.retraining import KINDS as COMPARISON_KINDS
 from searchlab.training.training_set import EXPANDED as RM3
 from searchlab.web.api.parameters import Parameter
 from searchlab.web.http_errors import NotFound
+from searchlab.web.jobs.job_journal import SETTINGS
 from searchlab.web.jobs.training_process import judgments_fingerprint
 from searchlab.web.state.open_index import OpenIndex
 from searchlab.web.state.request_state import RequestState
@@ -163,6 +165,37 @@ def read_trial(bundle: Bundle) -> dict[str, Any]:
     }
 
 
+def read_comparison(bundle: Bundle) -> dict[str, Any] | None:
+    """How a model compared with the former one of its name; None if there was none, or it is malformed."""
+    found = bundle.training.get("former")
+    if not isinstance(found, dict) or found.get("kind") not in COMPARISON_KINDS:
+        return None
+    texts = all(isinstance(found.get(name), str) for name in ("finding", "sentence"))
+    texts = texts and isinstance(found.get("verdict"), str | None)
+    means, intervals = found.get("means"), found.get("intervals")
+    if not texts or not isinstance(means, dict) or not isinstance(intervals, dict):
+        return None
+    is_drawn = list(means) == list(intervals) and all(map(is_share, means.values()))
+    if not is_drawn or not all(_are_numbers(each, 2) for each in intervals.values()):
+        return None
+    names = ("kind", "finding", "sentence", "means", "intervals", "verdict")
+    n_topics, measure = found.get("n_topics"), found.get("measure")
+    return {name: found.get(name) for name in names} | {
+        "is_better": found.get("is_better") is True,
+        "measure": measure if isinstance(measure, str) else None,
+        "n_topics": n_topics if isinstance(n_topics, int) else 0,
+    }
+
+
+def read_settings(bundle: Bundle) -> dict[str, Any]:
+    """The settings by which a model was trained here, to train it again; for earlier files its ranker and set."""
+    recorded = bundle.training.get("settings")
+    known = {"topic_set": bundle.training.get("set"), "ranker": bundle.ranker}
+    if isinstance(recorded, dict):
+        known |= {name: recorded.get(name) for name in SETTINGS["training"]}
+    return {name: value for name, value in known.items() if isinstance(value, str | int)}
+
+
 def is_held_out(value: Any) -> bool:
     """Whether a value of a model's file has the form of held-out topics: the file may come from a stranger."""
     if not isinstance(value, dict) or not isinstance(value.get("measure"), str):
@@ -222,6 +255,7 @@ def _model_record(state: RequestState, name: str, bundle: Bundle) -> dict[str, A
         "recommended": recommended_system(name, bundle),
         "judgments_changed": judgments_changed(state, bundle),
         "trained_here": model_file(index.folder, name).is_file(),
+        "comparison": read_comparison(bundle),
     }
 
 
@@ -229,7 +263,7 @@ def _unreadable_record(name: str, problem: str) -> dict[str, Any]:
     known: dict[str, Any] = {"name": name, "label": name, "ranker": "", "recipe": None, "n_topics": 0, "n_features": 0}
     unknown = dict.fromkeys(("topic_set", "verdict", "helps", "means", "advice"))
     state = {"usable": False, "problem": problem, "recommended": None}
-    return known | unknown | state | {"judgments_changed": False, "trained_here": False}
+    return known | unknown | state | {"judgments_changed": False, "trained_here": False, "comparison": None}
 
 
 def _version_record(path: Path) -> dict[str, Any]:

@@ -46,7 +46,7 @@ def judge_form(state: RequestState, session: BrowserSession, values: dict[str, A
 
 
 def undo_form(state: RequestState, session: BrowserSession, values: dict[str, Any]) -> str | None:
-    """Undo the last judgment of a topic, and show the document that it was about."""
+    """Undo the last judgment of a topic, or those made together, and show the document that it was about."""
     return _change_last(state, session, values, "undone", judge.undo_judgment)
 
 
@@ -67,7 +67,8 @@ def _change_last(
     changed = change(state, judge=session.judge, topic_set=values["topic_set"], qid=values["qid"])[did]
     if changed is None:
         return _pool_url(state, values, did="nothing")
-    return _pool_url(state, values, docno=changed["docno"], did=did)
+    n_judgments = changed["n_judgments"]
+    return _pool_url(state, values, docno=changed["docno"], did=did, together=n_judgments if n_judgments > 1 else None)
 
 
 def topic_form(state: RequestState, session: BrowserSession, values: dict[str, Any]) -> str:

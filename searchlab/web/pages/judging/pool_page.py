@@ -6,6 +6,7 @@ from typing import Any
 
 from searchlab.retrieval.highlight.full_text import mark_all
 from searchlab.retrieval.highlight.snippets import texts_as_json
+from searchlab.web.api.judging.judgment_batch import MAX_JUDGMENTS
 from searchlab.web.api.judging.pool import build_pool
 from searchlab.web.api.parameters import Parameter
 from searchlab.web.api.search.search import find_stored
@@ -19,6 +20,9 @@ MAX_SHOWN_LENGTH = 12_000
 
 POOLED_DOCNO = Parameter("docno", "string", "docno of the document of the pool to show", default="")
 DID = Parameter("did", "string", "the action just completed", default="", choices=("", "undone", "redone", "nothing"))
+TOGETHER = Parameter(
+    "together", "integer", "how many judgments were undone or redone", default=1, minimum=1, maximum=MAX_JUDGMENTS
+)
 
 
 def pool_page(state: RequestState, session: BrowserSession, values: dict[str, Any]) -> dict[str, Any]:
@@ -37,13 +41,14 @@ def pool_page(state: RequestState, session: BrowserSession, values: dict[str, An
         "pooled": systems,
         "position": position,
         "did": values["did"],
+        "together": values["together"],
         "not_in_pool": values["docno"] if values["docno"] not in docnos else "",
         "next_topic": None,
     }
-    if not documents:
-        return context
     if first_unjudged is None:
         context["next_topic"] = _next_topic(state, session, values["topic_set"], answer["topic"]["qid"])
+    if not documents:
+        return context
     following = documents[position + 1 :] + documents[:position]
     return context | {
         "current": documents[position],

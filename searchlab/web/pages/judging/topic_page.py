@@ -55,9 +55,15 @@ def delete_set_form(state: RequestState, session: BrowserSession, values: dict[s
 
 
 def undo_change_form(state: RequestState, session: BrowserSession, values: dict[str, Any]) -> str:
-    """Undo an import or a change of topics."""
-    state.judgments.editor.undo(values["change"], judge=session.judge)
-    return _judge_url(state, values["topic_set"], 0)
+    """Undo an import, a batch of judgments or a change of topics, and show that it can be redone."""
+    undone = state.judgments.editor.undo(values["change"], judge=session.judge)
+    return _judge_url(state, values["topic_set"], undone.id)
+
+
+def redo_change_form(state: RequestState, session: BrowserSession, values: dict[str, Any]) -> str:
+    """Make a change again that was undone, and show that it can be undone."""
+    redone = state.judgments.editor.redo(values["change"], judge=session.judge)
+    return _judge_url(state, values["topic_set"], redone.id)
 
 
 def _judge_url(state: RequestState, topic_set: str, change: int) -> str:

@@ -9,7 +9,7 @@ from searchlab.web.api.search.search import system_record
 from searchlab.web.api.training import models
 from searchlab.web.http_errors import NotFound
 from searchlab.web.pages.page import BrowserSession
-from searchlab.web.pages.training.verdict_charts import make_charts
+from searchlab.web.pages.training.verdict_charts import make_charts, mean_rows
 from searchlab.web.state.open_index import OpenIndex
 from searchlab.web.state.request_state import RequestState
 
@@ -25,11 +25,15 @@ def model_page(state: RequestState, session: BrowserSession, values: dict[str, A
     shown = models.read_version(state.index, name, version) if version else state.index.models.get(name)
     if version and shown is None:
         raise NotFound(f"the model {name[:60]!r} has no version {version[:40]!r} that can be read")
+    compared = None if shown is None else models.read_comparison(shown)
     return {
         "name": name,
         "version": version,
         "model": current,
         "trial": None if shown is None else models.read_trial(shown),
+        "settings": {} if shown is None else models.read_settings(shown),
+        "comparison": compared,
+        "comparison_bars": mean_rows(compared["means"], compared["intervals"]) if compared else [],
         "charts": None if shown is None else charts_of(shown),
         "topic_set": current["topic_set"] if current else None,
         "versions": versions,

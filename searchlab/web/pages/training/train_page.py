@@ -10,12 +10,13 @@ from searchlab.training.recipe import RECIPES
 from searchlab.web.api.judging.judge import list_topic_sets
 from searchlab.web.api.parameters import Parameter
 from searchlab.web.api.training import train
-from searchlab.web.api.training.models import list_models, read_version
+from searchlab.web.api.training.models import list_models, list_versions, read_version
 from searchlab.web.jobs.job_journal import list_interrupted
 from searchlab.web.pages.judging.judge_page import choose_topic_set, collection_to_import
 from searchlab.web.pages.page import BrowserSession
 from searchlab.web.pages.plain_words import plain_ranker
 from searchlab.web.pages.training.model_page import charts_of, offered_system
+from searchlab.web.pages.training.verdict_charts import mean_rows
 from searchlab.web.state.request_state import RequestState
 
 DELETED_MODEL = Parameter("deleted", "string", "the model that was just deleted", default="", max_length=60)
@@ -62,12 +63,21 @@ def train_page(state: RequestState, session: BrowserSession, values: dict[str, A
 
 
 def _outcome(state: RequestState, job: dict[str, Any] | None) -> dict[str, Any]:
-    """The pictures of the verdict on the model that a job has trained, and the system to use from now on."""
-    nothing = {"charts": None, "offered": None}
+    """The pictures of the verdict on the model that a job has trained, and the system to use from now on.
+
+    `other_version` is the one of the former and the new model that is not used, if it is still in the history.
+    """
+    nothing = {"charts": None, "offered": None, "other_version": "", "comparison_bars": []}
     if job is None or job["state"] != "done":
         return nothing
     name, version = job["name"], job["version"]
+    compared, other = job["comparison"], version or job["former_version"]
+    known = {each["version"] for each in list_versions(state.index, name)} if other else set()
+    shown = nothing | {
+        "other_version": other if other in known else "",
+        "comparison_bars": mean_rows(compared["means"], compared["intervals"]) if compared else [],
+    }
     bundle = read_version(state.index, name, version) if version else state.index.models.get(name)
     if bundle is None:
-        return nothing
-    return {"charts": charts_of(bundle), "offered": offered_system(state.index, name, bundle)}
+        return shown
+    return shown | {"charts": charts_of(bundle), "offered": offered_system(state.index, name, bundle)}

@@ -39,7 +39,7 @@ def make_charts(trial: Mapping[str, Any] | None, topics: Mapping[str, str]) -> d
         "measure": held_out["measure"],
         "model": model,
         "best": best,
-        "means": _mean_rows(means, held_out["intervals"]),
+        "means": mean_rows(means, held_out["intervals"]),
         "topics": sorted(rows, key=lambda row: -row["difference"]),
         "n_won": sum(difference > 0 for difference in differences),
         "n_lost": sum(difference < 0 for difference in differences),
@@ -57,8 +57,10 @@ def _difference(value: float, other: float) -> float:
     return value - other if abs(value - other) > TIE_TOLERANCE else 0.0
 
 
-def _mean_rows(means: Mapping[str, float], intervals: Mapping[str, Sequence[float]]) -> list[dict[str, Any]]:
-    """Bars from 0 and intervals on a common axis of 100 units."""
+def mean_rows(means: Mapping[str, float], intervals: Mapping[str, Sequence[float]]) -> list[dict[str, Any]]:
+    """Bars from 0 and intervals on a common axis of 100 units; none without means."""
+    if not means:
+        return []
     longest = max(high for _, high in intervals.values()) or 1.0
     rows = []
     for name, mean in means.items():

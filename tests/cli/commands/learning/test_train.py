@@ -51,6 +51,35 @@ def test_learning_starts_from_the_built_in_model_or_from_the_model_of_another_li
     assert "a prior for rankboost, expected softmax, a Ranking SVM with solver=qp, or prior none" in err
 
 
+def test_a_model_that_is_trained_again_is_compared_with_the_former_one(collection, run_cli):
+    options = ["train", "--folds", 5, "--parts", 2, "--repeats", 1, "--features", "table1", "--prior", "none"]
+    code, first, _ = run_cli(*options, "--ranker", "rsvm", "--set", "C=0.1", "-o", "model.json")
+    assert (code, "former" in first) == (0, False)
+    before = (collection / "model.json").read_bytes()
+    # The same again: there is nothing to compare, and the file is the same.
+    code, again, err = run_cli(*options, "--ranker", "rsvm", "--set", "C=0.1", "-o", "model.json")
+    reason = "settings and topics are the same, and only judgments have changed"
+    assert f"The new model cannot be compared with the former one: {reason}.\n" in again
+    assert "`--if-better` would have kept the former model in model.json" in err
+    assert (collection / "model.json").read_bytes() == before
+    code, other, _ = run_cli(*options, "--ranker", "single", "--if-better", "-o", "model.json")
+    assert code == 0
+    found = re.search(r"^The new model is (as good as|not better than|better than) the former one: .*\.$", other, re.M)
+    assert (
+        "on 5 held-out topics in the same folds (the former settings and the new ones learnt from the same topics)"
+        in found.group()
+    )
+    rows = dict(re.findall(r"^ +(the new model|the former model) +([.\d]+)$", other[found.end() :], re.M))
+    assert list(rows) == ["the new model", "the former model"]
+    assert "the verdict on the former model, in its time: 5 topics with a relevant document are too few" in other
+    is_better = found.group().startswith("The new model is better")
+    assert is_better == (rows["the new model"] > rows["the former model"])
+    assert ((collection / "model.json").read_bytes() == before) != is_better
+    assert ("model.json is as it was" in other) != is_better
+    code, _, err = run_cli("train", "x.txt", "--if-better", "-o", "model.json")
+    assert (code, "--if-better is for training from an index" in err) == (2, True)
+
+
 def test_training_from_a_file_chooses_by_the_validation_set(collection, run_cli):
     run_cli("features", "--features", "table1", "-o", "all.txt")
     lines = (collection / "all.txt").read_text().splitlines(keepends=True)

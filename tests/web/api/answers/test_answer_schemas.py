@@ -46,6 +46,8 @@ REQUESTS: list[tuple[str, str, dict[str, Any]]] = [
     ("POST", "/api/topic/edit", {"topic_set": "more", "qid": "1", "criteria": "titles", "judge": "ann"}),
     ("POST", "/api/topics/merge", {"topic_set": "more", "qids": ["1"], "into": "2"}),
     ("POST", "/api/changes/undo", {"change": "CHANGE", "judge": "ann"}),
+    ("POST", "/api/changes/redo", {"change": "CHANGE", "judge": "ann"}),
+    ("POST", "/api/changes/undo", {"change": "CHANGE", "judge": "ann"}),
     ("DELETE", "/api/topics", {"topic_set": "more", "qids": "1"}),
     ("POST", "/api/topic-sets/rename", {"topic_set": "more", "new_name": "less"}),
     ("DELETE", "/api/topic-sets", {"topic_set": "less"}),
@@ -74,6 +76,7 @@ REQUESTS: list[tuple[str, str, dict[str, Any]]] = [
     ("POST", "/api/jobs/cancel", {"id": "JOB"}),
     ("POST", "/api/models/use", {"system": "model:first", "judge": "ann"}),
     ("GET", "/api/models", {}),
+    ("GET", "/api/models/history", {"order": "verdict"}),
     ("GET", "/api/measure", MINE | {"systems": ["bm25", "tfidf", "model:first"]}),
     ("GET", "/api/measure", {"topic_set": "unjudged", "systems": ["bm25", "tfidf"]}),
     ("POST", "/api/experiments", MINE | {"systems": ["bm25", "bm25f"], "measures": ["nDCG@10"]}),
@@ -137,7 +140,7 @@ def test_answers_are_as_described(server):
         if (method, path) == ("POST", "/api/experiments"):
             ids |= {"EXPERIMENT": found["name"], "EXPERIMENT JOB": found["id"]}
             assert state.experiment_jobs.wait(found["id"], 120).state == "done"
-        if path == "/api/topics/merge":
+        if path in ("/api/topics/merge", "/api/changes/redo"):
             ids["CHANGE"] = found["id"]
         if path == "/api/uploads/index":
             assert state.uploads.wait("docs", 60)["state"] == "done"

@@ -41,7 +41,7 @@ def test_judgments_are_exported_as_a_table_that_can_be_imported_again(state):
         ({}, "expected either content or text"),
         ({"text": "a", "content": "YQ=="}, "expected either content or text"),
         ({"content": "?"}, "content is not base64"),
-        ({"text": "query,docid,rating\na,nowhere,1\n"}, "nothing to import: 1 lines not understood"),
+        ({"text": "query,docid,rating\na,nowhere,1\n"}, "nothing to import: 1 line not understood"),
     ],
 )
 def test_what_cannot_be_imported_is_an_error(state, values, problem):

@@ -179,9 +179,21 @@ def test_a_search_is_sorted_by_a_field_and_counts_facets(client):
 
 def test_a_search_counts_numbers_of_a_field_in_bins(client):
     found = get_json(client, "/api/search", q="cells lymphoma", k=1, histogram="year")
-    assert found["histogram"][0] == {"first": 1988, "last": 1988, "n_docs": 1}
+    assert found["histogram"][0] == {"first": 1988, "last": 1988, "n_docs": 1, "n_found": 1}
     assert [each["n_docs"] for each in found["histogram"]] == [1, 0, 2]
     assert get_json(client, "/api/search", q="cells")["histogram"] == []
+
+
+@pytest.mark.parametrize("system", ["bm25", "bm25+rm3"])
+@pytest.mark.parametrize("written", ["year=1988", "year=[TO 1989]", " year = [1988 TO 1988]"])
+def test_a_histogram_leaves_out_the_filter_of_its_field_and_keeps_the_others(client, system, written):
+    def count(*filters):
+        found = get_json(client, "/api/search", q="cells lymphoma", histogram="year", filter=filters, system=system)
+        return found["n_matches"], [(each["first"], each["n_docs"], each["n_found"]) for each in found["histogram"]]
+
+    assert count(written) == (1, [(1988, 1, 1), (1989, 0, 0), (1990, 2, 0)])
+    assert count("journal=Lancet")[1] == count("journal=Lancet", "year=[1980 TO 2000]")[1]
+    assert count("journal=Lancet", "year=1700")[1] == [(first, n, 0) for first, n, _ in count("journal=Lancet")[1]]
 
 
 def test_a_field_that_is_not_there_is_refused(client):

@@ -85,6 +85,7 @@ def test_a_model_is_trained_on_judgments_and_used(app_state, folder):
         "recommended": "model:mine-rsvm",
         "judgments_changed": False,
         "trained_here": True,
+        "comparison": None,
     }
     assert ("model:mine-rsvm", "mine-rsvm (rsvm, tuned)", "model") in app_state.indexes.get().systems
     after = search_documents(

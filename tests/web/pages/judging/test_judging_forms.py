@@ -156,4 +156,4 @@ def test_a_wrong_parameter_of_a_page_is_reported_on_the_page(client):
     shown = page(client, "/", 400, q="cells", k="many")
     assert "K is &#39;many&#39;, expected a whole number" in shown
     assert 'class="results"' in shown
-    assert page(client, "/document", 400).count("docno is missing") == 1
+    assert page(client, "/document", 400).count("Docno is missing") == 1

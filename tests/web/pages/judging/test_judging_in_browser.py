@@ -5,6 +5,8 @@ from urllib.request import Request, urlopen
 
 import pytest
 
+from benchmarks.folder_files import documents as files
+
 PAGES = [
     "/judge?topic_set=medical",
     "/next?topic_set=medical&left=bm25&right=dirichlet",
@@ -41,6 +43,11 @@ def judged(browser, wait):
 def send(address, path, **values):
     request = Request(address + path, json.dumps(values).encode(), {"Content-Type": "application/json"})
     with urlopen(request) as answer:
+        return json.load(answer)
+
+
+def send_get(address, path):
+    with urlopen(address + path) as answer:
         return json.load(answer)
 
 
@@ -119,6 +126,39 @@ def test_a_pool_is_judged_by_keys_and_can_be_resumed(show, browser, find, press,
     wait(f"{READY} && {CURRENT} === arguments[0]", order[2])
 
 
+def test_a_batch_is_one_step_of_undo_and_redo_in_a_browser(show, browser, address, find, press, wait, judged, topic):
+    topic("memory after surgery")
+    url = browser.current_url
+    docnos = browser.execute_script(
+        "return [...document.querySelectorAll('.dot')].map(dot => new URL(dot.href).searchParams.get('docno'))"
+    )
+    qid = browser.execute_script("return new URLSearchParams(location.search).get('qid')")
+    batch = [{"docno": docno, "grade": 1} for docno in docnos[:3]]
+    send(address, "/api/judgments/batch", topic_set="mine", qid=qid, judge="me", judgments=batch)
+    browser.get(url)
+    assert judged(3) == docnos[3]
+    press("u")
+    judged(0)
+    assert find(".notice").text == "Undone: 3 judgments made together, for the topic “memory after surgery” of mine."
+    press("r")
+    judged(3)
+    assert find(".notice").text.startswith("Done again: 3 judgments made together")
+    browser.refresh()
+    assert browser.find_elements("css selector", ".notice") == []
+    # On the page of the set, each change is named, undone and redone.
+    show("/judge?topic_set=mine")
+    browser.execute_script("document.querySelectorAll('details').forEach(each => { each.open = true })")
+    latest = "details li form"
+    assert find(latest).text.startswith("3 judgments for 'memory after surgery' of mine, by me")
+    find(f"{latest} button").click()
+    wait("document.querySelector('[data-changed]')")
+    assert find("[data-changed] p").text == "Undone: 3 judgments for 'memory after surgery' of mine."
+    assert send_get(address, f"/api/judgments?topic_set=mine&qid={qid}") == {"judgments": []}
+    find("[data-changed] button").click()
+    wait("document.querySelector('[data-changed] button')?.textContent === 'Undo'")
+    assert len(send_get(address, f"/api/judgments?topic_set=mine&qid={qid}")["judgments"]) == 3
+
+
 def test_undo_never_reaches_another_topic(show, browser, find, press, wait, judged, topic):
     topic("sleep apnea")
     judged(0)
@@ -141,6 +181,67 @@ def test_undo_never_reaches_another_topic(show, browser, find, press, wait, judg
 SEARCH_QID = """const request = new XMLHttpRequest();
 request.open('GET', '/api/topics?topic_set=mine', false); request.send();
 return JSON.parse(request.responseText).topics.find(topic => topic.text === arguments[0]).qid"""
+
+
+STRIP = "document.querySelector('.strip').textContent"
+
+
+def test_the_strip_counts_a_topic_as_soon_as_it_has_a_relevant_document(show, press, wait, judged, topic):
+    topic("hip fracture")
+    judged(0)
+    before = int(wait(f"{STRIP}.match(/([0-9]+) of/)[1]"))
+    press("0")
+    judged(1)
+    press("2")
+    judged(2)
+    wait(f"{STRIP}.includes('{before + 1} of')")
+    press("u")
+    judged(1)
+    wait(f"{STRIP}.includes('{before} of')")
+    # Beside the results, too: the query becomes a topic of another set, with a strip of its own.
+    show("/?q=hip+fracture")
+    press("j", "2")
+    wait(f"{STRIP} !== arguments[0] && document.querySelector('[data-judged]:not([hidden])')", wait(STRIP))
+
+
+def test_single_keys_can_be_switched_off_where_a_pool_is_judged(show, find, press, wait, judged, topic):
+    topic("asthma in children")
+    judged(0)
+    press("?")
+    wait("document.getElementById('keys').open")
+    find("#single-keys").click()
+    press("\ue00c")  # Escape
+    try:
+        press("2")
+        assert judged(0)
+        assert find("[data-keys]").is_displayed()
+        find("[data-keys]").click()
+        wait("document.getElementById('keys').open")
+    finally:
+        wait("localStorage.clear() ?? true")
+    press("\ue00c", "2")
+    judged(1)
+
+
+def test_topics_are_merged_on_a_phone(show, browser, find, wait, address, too_wide):
+    for text in ("gout", "gouty arthritis", "<b>gout</b> in old age, and " + "hyperuricaemia" * 12):
+        send(address, "/api/topics", topic_set="joints", text=text)
+    show("/judge?topic_set=joints", width=390, scheme="dark")
+    boxes = browser.find_elements("css selector", ".topics [type=checkbox]")
+    assert [box.is_displayed() for box in boxes] == [True] * 3
+    boxes[1].click()
+    find(".choosing summary").click()
+    assert too_wide() == []
+    rightmost = (
+        "return Math.max(...[...document.querySelectorAll('.topics a')].map(e => e.getBoundingClientRect().right))"
+    )
+    assert browser.execute_script(rightmost) <= 390
+    find("#merge-into option:nth-child(2)").click()
+    find('[formaction="/topics/merge"]').click()
+    wait("document.querySelector('[data-changed]')?.textContent.includes('Merged')")
+    assert len(browser.find_elements("css selector", ".topics tbody tr")) == 2
+    find("[data-changed] button").click()
+    wait("document.querySelectorAll('.topics tbody tr').length === 3")
 
 
 def test_at_high_latency_no_key_press_is_lost_and_judgments_are_queued_visibly(browser, press, wait, judged, topic):
@@ -203,6 +304,15 @@ def test_an_unsaved_note_is_kept_while_other_documents_are_shown(browser, press,
     press("k")
     wait(f"{READY} && {CURRENT} === arguments[0]", first)
     assert browser.execute_script("return document.getElementById('note').value") == "half a thought"
+    browser.refresh()
+    assert judged(0) == first
+    assert browser.execute_script("return document.getElementById('note').value") == "half a thought"
+    press("2")
+    judged(1)
+    wait("document.getElementById('saving').textContent === '' && sessionStorage.length === 0")
+    press("k")
+    wait(f"{READY} && {CURRENT} === arguments[0]", first)
+    assert browser.execute_script("return document.getElementById('note').value") == "half a thought"
 
 
 def test_a_pool_is_judged_without_scripts(browser, find, topic, until):
@@ -260,6 +370,27 @@ def test_a_table_is_shown_as_it_is_understood_and_then_imported(show, browser, f
     find("[data-preview]").click()
     wait("document.querySelector('[data-understood] .primary')")
     assert "2 new topics, 0 judgments (one query a line):" in find("[data-understood]").text
+
+
+def test_workbooks_and_records_with_notes_are_imported(show, find, wait, tmp_path):
+    rows = [["Query", "Document", "Rating"], ["salt loss", "med-004", "1"], ["salt loss", "nowhere", "2"]]
+    (tmp_path / "mine.xlsx").write_bytes(files.xlsx({"S": rows}))
+    record = ["TY  - JOUR", "AN  - med-010", "N1  - query: skin lymphoma", "N1  - grade: 2", "ER  - ", ""]
+    (tmp_path / "mine.ris").write_text("\n".join(record))
+    for name, understood, added in (
+        ("mine.xlsx", "salt loss (1 judgment)", "1 topic, 1 judgment added; 1 line not understood."),
+        ("mine.ris", "skin lymphoma (1 judgment)", "1 topic, 1 judgment added."),
+    ):
+        show("/judge")
+        find("#import-set").clear()
+        find("#import-set").send_keys("of colleagues")
+        find("#import-file").send_keys(str(tmp_path / name))
+        find("[data-preview]").click()
+        wait("document.querySelector('[data-understood] .primary')")
+        assert understood in find("[data-understood]").text
+        find("[data-understood] .primary").click()
+        wait("document.querySelector('[data-understood] .notice')")
+        assert find("[data-understood] .notice").text == added
 
 
 def test_a_model_is_trained_on_the_collection_used_and_measured(show, browser, find, wait, collection):

@@ -130,8 +130,18 @@ def test_a_bar_of_the_histogram_restricts_the_years(show, wait):
     click(shown, ".histogram a:nth-child(2)")
     wait("document.querySelector('.chip')")
     assert texts(shown, ".chip bdi") == ["year=[1990 TO 1990]"]
-    # One year leaves no choice.
-    assert shown.find_elements("css selector", ".histogram") == []
+    # All years of the query stay, and the chosen one is marked.
+    bars = shown.find_elements("css selector", ".histogram.restricted a")
+    assert [bool(bar.find_elements("css selector", ".chosen")) for bar in bars] == [False, True] + 13 * [False]
+    words = "Results from 1988 to 2003, most of them in 1995 (2); 1 of 16 are of the chosen years"
+    assert texts(shown, "#years-found") == [words]
+    # Another year takes the place of the first.
+    click(shown, ".histogram a:nth-child(3)")
+    wait("document.querySelector('.chip bdi').textContent !== 'year=[1990 TO 1990]'")
+    assert texts(shown, ".chip bdi") == ["year=[1991 TO 1991]"]
+    click(shown, ".all-years")
+    wait("!document.querySelector('.chip')")
+    assert not shown.find_elements("css selector", ".histogram.restricted")
 
 
 def test_ticked_results_are_exported(show, address):

@@ -1,7 +1,17 @@
 """From a folder on the user's disk to results, without leaving the browser."""
 
+import json
+from urllib.parse import urlsplit
+from urllib.request import Request, urlopen
+
 import pytest
 
+FILE, JSON = "application/octet-stream", "application/json"
+# The states of the uploads that the page lists.
+LISTED = "[...document.querySelectorAll('[data-upload-name]')].map(e => e.dataset.uploadName + ' ' + e.dataset.state)"
+IS_INDEXED = """(() => { const request = new XMLHttpRequest();
+request.open('GET', '/api/uploads?name=half-sent', false); request.send();
+return JSON.parse(request.responseText).state === 'done' })()"""
 HOSTILE = "<img src=x onerror=alert(1)>"
 
 
@@ -37,7 +47,39 @@ def test_a_folder_becomes_an_index(show, find, wait, tmp_path):
     assert HOSTILE in find(".result h2").text
 
 
+def send(address, path, content, content_type):
+    with urlopen(Request(address + path, content, {"Content-Type": content_type})) as answer:
+        return json.load(answer)
+
+
+def test_uploads_of_an_earlier_server_are_listed_and_deleted(show, find, wait, serve, servers, medical, address):
+    for name in ("half-sent", "empty"):
+        send(address, "/api/uploads", json.dumps({"name": name}).encode(), JSON)
+    send(address, "/api/uploads/file?name=half-sent&path=a.txt", b"Zebras are striped.", FILE)
+    ended = servers.pop(address)
+    ended.terminate()
+    ended.wait(20)
+    ended.stdout.close()
+    assert serve(medical, port=urlsplit(address).port) == address
+    show("/upload", width=390)
+    wait(f"{LISTED}.join() === 'empty receiving,half-sent receiving,letters done'")
+    assert "2 documents" in find('[data-upload-name="letters"] .account').get_attribute("textContent")
+    find('[data-upload-name="empty"] form[action="/uploads/delete"] button').click()
+    wait(f"{LISTED}.join() === 'half-sent receiving,letters done'")
+    find('form[action="/uploads/index"] button').click()
+    wait(f"{LISTED}[0] !== 'half-sent receiving'")
+    wait(IS_INDEXED, seconds=60)
+    show("/upload")
+    # The index stays when the files are deleted, and so does the account of what was read.
+    find('[data-upload-name="letters"] form[action="/uploads/delete"] button').click()
+    wait("document.querySelector('[data-upload-name=letters]').textContent.includes('Its files were deleted')")
+    assert not (medical.parent / "uploads" / "letters").exists()
+    find('[data-upload-name="letters"] a.button').click()
+    wait("document.body.dataset.index === 'letters'")
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_the_page_is_accessible(show, shortcomings, too_wide, faint_words, scheme):
+def test_the_page_is_accessible(show, find, shortcomings, too_wide, faint_words, scheme):
     show("/upload", width=390, scheme=scheme)
+    find(".uploads summary").click()
     assert (shortcomings(), too_wide(), faint_words()) == ([], [], [])

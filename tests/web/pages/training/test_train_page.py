@@ -13,7 +13,11 @@ def test_too_few_judgments_are_reported_before_training(client, store):
     store.judge("mine", topic(store), "d1", judge="me", grade=2)
     shown = page(client, "/train")
     assert "Too few judgments: 1 topic has a relevant document" in words(shown)
-    assert re.findall(r'class="button primary"[^>]*>([^<]*)<', shown) == ["Judge more topics"]
+    # All topics are judged, so there is nothing to judge before some are added.
+    next_action = r'class="button primary" href="([^"]*)">([^<]*)<'
+    assert re.findall(next_action, shown) == [("/judge?topic_set=mine#add", "Add topics")]
+    topic(store, "wings")
+    assert re.findall(next_action, page(client, "/train")) == [("/judge?topic_set=mine#topics", "Judge more topics")]
     assert "Too few judgments" in send(client, "/train", 409, topic_set="mine", ranker="rsvm", features="table1")
 
 
@@ -48,7 +52,8 @@ def test_the_outcome_of_training_is_a_sentence_and_a_table(client, store, monkey
     assert f'<p class="sentence {colour}">It is so.</p>' in shown
     assert re.findall(r'<td class="n winner">([\d.]+)</td>', shown) == ["0.700", "0.500"]
     assert 'href="/?system=model%3Amine-rsvm"' in shown
-    assert ('#add">Judge more topics<' in shown) == (kind in ("not yet", "too few"))
+    again = 'class="button" href="/judge?topic_set=mine#add">Add topics<'
+    assert (again in shown) == (kind in ("not yet", "too few"))
     assert 'href="/compare?left=bm25&amp;right=model%3Amine-rsvm"' in shown
 
 

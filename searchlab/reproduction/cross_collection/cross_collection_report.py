@@ -11,7 +11,9 @@ from searchlab.evaluation.comparison import ALPHA
 from searchlab.evaluation.dialects import make_dialect
 from searchlab.evaluation.number_text import format_difference, format_p_value, format_value
 from searchlab.report.content import Block, Cell, Paragraph, Report, Section, Table
-from searchlab.reproduction.cross_collection import LANGUAGE_MODEL, MEASURE, CrossCell, CrossResult
+from searchlab.reproduction.cross_collection.collection import MEASURE
+from searchlab.reproduction.cross_collection.learners import LANGUAGE_MODEL
+from searchlab.reproduction.cross_collection.result import CrossCell, CrossResult
 from searchlab.reproduction.retrieval import BASELINE
 from searchlab.reproduction.retrieval_report import BETTER, WORSE
 

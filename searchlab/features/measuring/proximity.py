@@ -6,15 +6,16 @@ The texts of all candidates of a shard are concatenated, and each measure is com
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
 
-from searchlab.indexing.snapshot import Snapshot
 from searchlab.indexing.storage.columns import ShardColumns
+from searchlab.retrieval.document_reading import ArrayReading
+from searchlab.retrieval.engine import SearchEngine
 from searchlab.types import Array
 
 
@@ -109,32 +110,34 @@ def distance(occurrences: Occurrences, words: Sequence[int]) -> Array:
 PROXIMITY_MEASURES = {"phrase": phrase, "bigrams": bigrams, "window": window, "distance": distance}
 
 
-def measure_positions(
-    snapshot: Snapshot,
-    words: Sequence[str],
-    shards: Array,
-    docs: Array,
-    wanted: Collection[str],
-    *,
-    compiled: bool = False,
-) -> dict[str, Array]:
-    """The features `near.STREAM.MEASURE` of these names, for documents given by shard and number.
+@dataclass(frozen=True)
+class PositionReading(ArrayReading):
+    """The features `near.STREAM.MEASURE` of these names: a row for each document, a column for each feature."""
 
-    Occurrences are found by compiled code if they may be.
-    """
-    measured = {name: np.full(len(docs), np.nan) for name in wanted}
+    words: tuple[str, ...]
+    names: tuple[str, ...]
+
+    def read(self, engine: SearchEngine, shards: Array, docs: Array) -> Array:
+        """The features of documents, given by shard and number."""
+        return _measure(engine, self.words, shards, docs, self.names)
+
+
+def _measure(engine: SearchEngine, words: Sequence[str], shards: Array, docs: Array, names: Sequence[str]) -> Array:
+    snapshot = engine.snapshot
+    find = _find_compiled if engine.compiled else _find_occurrences
+    measured = np.full((len(docs), len(names)), np.nan)
     terms = list(dict.fromkeys(words))
     for shard_index, shard in enumerate(snapshot.shards):
         rows = np.flatnonzero(shards == shard_index)
         if not len(rows):
             continue
         numbers = [snapshot.find_term(term)[shard_index] for term in terms]
-        texts = (_find_compiled if compiled else _find_occurrences)(shard.columns, numbers, docs[rows])
+        texts = find(shard.columns, numbers, docs[rows])
         # A word that does not occur in the shard has the code 0, like words that are not in the query.
         codes = [1 + terms.index(word) if numbers[terms.index(word)] >= 0 else 0 for word in words]
-        for name in wanted:
+        for column, name in enumerate(names):
             _, stream, measure = name.split(".")
-            measured[name][rows] = PROXIMITY_MEASURES[measure](texts[stream], codes)
+            measured[rows, column] = PROXIMITY_MEASURES[measure](texts[stream], codes)
     return measured
 
 

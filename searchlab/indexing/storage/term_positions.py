@@ -1,0 +1,94 @@
+"""Positions of frequent terms: where each is among the tokens of a shard, ascending.
+
+A phrase of frequent words is in most documents' reach, so that reading their tokens would read nearly all; it is found
+by these positions instead. A term is frequent if at least one token in FREQUENT_AMONG is this term. The distance from
+one position to the next is written in units, of a byte for the most frequent terms and of two for others: as many
+units of the largest number as fit, and one with the rest, which is below it. So the sums of all units are positions
+wherever a unit is not the largest.
+
+    positions.terms      the numbers of the frequent terms, ascending
+    positions.offsets    where the bytes of each begin, and at last where the last ones end
+    positions            the units, little-endian, the first distance from the first token
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from searchlab.indexing.storage.arrays.column import Column
+from searchlab.types import Array
+
+# The tokens of a rarer term are in a third of the blocks of tokens, or less.
+FREQUENT_AMONG = 1 << 14
+# A term has units of a byte if at least one token in this many is the term: then these take less than two bytes each.
+BYTE_AMONG = 256
+BYTE_UNIT, SHORT_UNIT = np.dtype("u1"), np.dtype("<u2")
+
+
+def frequent_terms(counts: Array, n_tokens: int) -> Array:
+    """The numbers of the terms whose positions are kept, by the occurrences of each term."""
+    return np.flatnonzero((counts > 0) & (counts * FREQUENT_AMONG >= n_tokens))
+
+
+@dataclass(frozen=True, eq=False)
+class TermPositions:
+    """The positions of the frequent terms of a shard; `counts` has the occurrences of each term of the shard.
+
+    Document i has the tokens from token_offsets[i] up to token_offsets[i + 1].
+    """
+
+    terms: Column
+    offsets: Column
+    units: Column
+    counts: Column
+    token_offsets: Column
+
+    def fits(self) -> bool:
+        """Whether the lengths of the columns agree."""
+        return len(self.offsets) == len(self.terms) + 1 and self.offsets[-1] == len(self.units)
+
+    @cached_property
+    def n_tokens(self) -> int:
+        """The number of tokens of the shard."""
+        return int(self.token_offsets[-1])
+
+    @cached_property
+    def _rows(self) -> dict[int, int]:
+        return {term: row for row, term in enumerate(self.terms.tolist())}
+
+    def __contains__(self, term: int) -> bool:
+        return term in self._rows
+
+    def of(self, term: int) -> Array:
+        """The positions of a frequent term; raises IndexCorrupt if they cannot be right."""
+        row = self._rows[term]
+        begin, end = self.offsets[row : row + 2].tolist()
+        count = int(self.counts[term])
+        unit = unit_type(count, self.n_tokens)
+        if not 0 <= begin <= end <= len(self.units) or (end - begin) % unit.itemsize:
+            raise self.offsets.damaged(f"positions of term {term} with wrong offsets")
+        units = self.units[begin:end].view(unit)
+        # The last sum is compared in a type that holds it, so that none of those before it is out of range either.
+        if units.sum(dtype=np.int64) >= self.n_tokens:
+            raise self.units.damaged(f"positions of term {term} beyond the tokens")
+        sums = units.cumsum(dtype=np.int32 if self.n_tokens <= np.iinfo(np.int32).max else np.int64)
+        ends = units != np.iinfo(unit).max
+        positions: Array = sums if ends.all() else sums[ends]
+        self.units.release(begin, end)
+        if not len(positions) == count > 0:
+            raise self.units.damaged(f"{len(positions)} positions of term {term}, expected {count}")
+        return positions
+
+    def docs_of(self, positions: Array) -> Array:
+        """The documents that have tokens at these positions."""
+        docs: Array = np.searchsorted(self.token_offsets.whole, positions, "right") - 1
+        return docs
+
+
+def unit_type(count: int, n_tokens: int) -> np.dtype[Any]:
+    """The type of a term's units."""
+    return BYTE_UNIT if count * BYTE_AMONG >= n_tokens else SHORT_UNIT

@@ -1,0 +1,54 @@
+"""Pages of errors keep what was typed, and lead back; what cannot be done says what to do first."""
+
+import pytest
+
+TOKEN = "a-token-of-many-letters"
+
+
+@pytest.fixture(scope="module")
+def address(browser, medical, serve) -> str:
+    return serve(medical)
+
+
+def test_an_error_page_keeps_the_query_and_leads_back(show, browser, find, wait, shortcomings, faint_words, too_wide):
+    show("/?q=asthma&page=2")
+    browser.execute_script("location = '/explain?q=asthma&docno=nowhere'")
+    wait("document.querySelector('h1')?.textContent === 'Not found'")
+    assert browser.get_log("browser") != []  # the status
+    assert find("#q").get_attribute("value") == "asthma"
+    assert (shortcomings(), faint_words(), too_wide()) == ([], [], [])
+    assert find(".strip .next").is_displayed()
+    find("main a.primary").click()
+    wait("location.search === '?q=asthma&page=2'")
+
+
+def test_a_form_without_its_cookie_is_refused_on_a_page_that_leads_back(show, browser, find, wait, faint_words):
+    show("/judge")
+    browser.delete_all_cookies()
+    find("#text").send_keys("a topic that is not lost")
+    find('form[action="/topic"] button').click()
+    wait("document.querySelector('h1')?.textContent === 'Not allowed'")
+    assert browser.get_log("browser") != []
+    assert "expired" in find(".notice").text
+    assert faint_words() == []
+    find("main a.primary").click()
+    wait("location.pathname === '/judge'")
+
+
+def test_a_judge_without_a_name_is_asked_for_it(show, browser, find, press, wait, serve, medical):
+    with_token = serve(medical, options=("--token", TOKEN)).partition("/?")[0]
+    browser.get(f"{with_token}/?token={TOKEN}&q=asthma")
+    wait("document.querySelector('.result')")
+    find(".grade").click()
+    wait("document.activeElement.id === 'judge-name'")
+    assert "Give your name first" in find("#announcement").text
+    browser.get(f"{with_token}/judge")
+    find("#text").send_keys("asthma")
+    find('form[action="/topic"] button').click()
+    wait("location.pathname === '/pool' && document.querySelector('.verdict')")
+    press("2")
+    wait("document.activeElement.id === 'judge-name'")
+    find("#judge-name").send_keys("ann\n")
+    wait("document.body.dataset.judge === 'ann' && document.querySelector('.verdict')")
+    press("2")
+    wait("document.querySelectorAll('.dot[data-grade=\"2\"]').length === 1")

@@ -1,0 +1,178 @@
+"""Retraining and the learning curve in a browser: both verdicts, which model is used, how many judgments would do."""
+
+import json
+from pathlib import Path
+from urllib.request import Request, urlopen
+
+import pytest
+
+from searchlab.corpus.values.conversion import make_qrels, make_topics
+
+MEDICAL = Path(__file__).parents[4] / "corpora" / "medical"
+# Training has low priority.
+TRAINING_SECONDS = 240
+PAGES = ["/train", "/model?name=again", "/models", "/models?verdict=helps"]
+
+
+@pytest.fixture(scope="module")
+def address(serve, medical):
+    return serve(medical)
+
+
+def get(address, path):
+    with urlopen(address + path) as answer:
+        return json.load(answer)
+
+
+def send(address, path, **values):
+    request = Request(address + path, json.dumps(values).encode(), {"Content-Type": "application/json"})
+    with urlopen(request) as answer:
+        return json.load(answer)
+
+
+def import_topics(address, first, last):
+    """Import some of the topics of the collection, with their judgments."""
+    topics, qrels = make_topics(MEDICAL / "topics.tsv")[first:last], make_qrels(MEDICAL / "qrels.txt")
+    lines = "".join(f"{topic.qid}\t{topic.text}\n" for topic in topics)
+    judged = "".join(
+        f"{topic.qid} 0 {docno} {grade}\n" for topic in topics for docno, grade in qrels[topic.qid].items()
+    )
+    send(address, "/api/import", topic_set="medical", topics=lines, qrels=judged, judge="me")
+
+
+def find_model(address, name="again"):
+    return next(each for each in get(address, "/api/models")["models"] if each["name"] == name)
+
+
+@pytest.fixture
+def trained(browser, find):
+    """Wait until the model that is being trained is there; returns the card of the job."""
+
+    def until():
+        from selenium.webdriver.support.ui import WebDriverWait
+
+        ended = "return document.querySelector('[data-job][data-state=done]') !== null"
+        WebDriverWait(browser, TRAINING_SECONDS, poll_frequency=0.1).until(lambda driver: driver.execute_script(ended))
+        return find(".job")
+
+    return until
+
+
+@pytest.fixture(scope="module")
+def first_model(address):
+    """A model of the first 13 topics; then the other 13 are judged."""
+    import_topics(address, 0, 13)
+    send(address, "/api/train", topic_set="medical", ranker="maxent", features="table1", name="again")
+
+
+def texts(card, selector):
+    return [each.text for each in card.find_elements("css selector", selector)]
+
+
+def test_a_model_that_is_no_better_leaves_the_former_one_in_use_until_the_user_decides(
+    show, find, wait, trained, address, first_model
+):
+    show("/train")
+    assert not trained().find_elements("css selector", ".verdicts-compared")
+    send(address, "/api/models/use", system="model:again", judge="me")
+    import_topics(address, 13, 26)
+    show("/train")
+    assert "The judgments of medical have changed since. Retrain" in texts(find("#main"), ".model .notice")
+    find(".model .notice a").click()
+    wait("location.pathname === '/model'")
+    assert "It stays until a new one is better on the same topics." in find(".notice.warn").text
+    find(".notice.warn .button").click()
+    wait("location.pathname === '/train' && document.querySelector('[data-job]:not([data-job=\"1\"])')")
+    card = trained()
+    # It was trained with the settings of the former one, on the judgments of today; both verdicts are side by side.
+    compared = get(address, "/api/jobs")["jobs"][0]["comparison"]
+    assert (compared["kind"], compared["n_topics"], compared["is_better"]) == ("new topics", 13, False)
+    assert texts(card, ".compared") == [compared["sentence"]]
+    assert "on 13 topics that neither has learnt from" in compared["sentence"]
+    assert texts(card, ".verdicts-compared h3") == ["Former, 13 topics stays", "New, 26 topics"]
+    former, new = texts(card, ".verdicts-compared .sentence")
+    assert ("on 13 held-out topics" in former, "on 26 held-out topics" in new) == (True, True)
+    drawn = [row.split() for row in texts(card, ".chart:first-of-type .means .part")[:2]]
+    assert [row[:3] for row in drawn] == [["the", "new", "model"], ["the", "former", "model"]]
+    means = [f"{mean:.3f}" for mean in compared["means"].values()]
+    assert [row[3] for row in drawn] == means
+    # The former model is used, until the new one is wanted all the same.
+    assert find_model(address)["n_topics"] == 13
+    card.find_element("css selector", 'form[action="/model/restore"] button').click()
+    wait("location.pathname === '/model'")
+    assert find_model(address)["n_topics"] == 26
+    assert texts(find("#main"), ".compared") == [compared["sentence"]]
+    assert get(address, "/api/models")["default_ranker"]["system"] == "model:again"
+    show("/train")
+    assert "Another version is used since." in find(".job").text
+    assert "have changed since" not in find("#main").text
+
+
+def test_a_better_model_takes_the_place_of_the_former_one_which_can_be_used_again(
+    show, find, wait, trained, address, first_model
+):
+    from selenium.webdriver.support.ui import Select
+
+    show("/train")
+    Select(find("#ranker")).select_by_value("softmax")
+    Select(find("#features")).select_by_value("table1")
+    find("#name").send_keys("again")
+    last = len(get(address, "/api/jobs")["jobs"])
+    find(".train button").click()
+    wait(f"document.querySelector('[data-job=\"{last + 1}\"]')")
+    card = trained()
+    compared = get(address, "/api/jobs")["jobs"][0]["comparison"]
+    assert (compared["kind"], compared["n_topics"], compared["is_better"]) == ("same folds", 26, True)
+    assert texts(card, ".compared") == [compared["sentence"]]
+    assert texts(card, ".verdicts-compared h3") == ["Former, 26 topics", "New, 26 topics takes over"]
+    assert find_model(address)["ranker"] == "softmax"
+    card.find_element("css selector", 'form[action="/model/restore"] button').click()
+    wait("location.pathname === '/model'")
+    assert find_model(address)["ranker"] == "maxent"
+    # The list of all models has both, filtered and sorted, and restores the new one.
+    show("/models")
+    assert texts(find("#main"), ".versions .badge") == ["in use", "in the history", "in the history"]
+    for box, value in (("use", "history"), ("order", "oldest")):
+        Select(find(f"#{box}")).select_by_value(value)
+    find("#words").send_keys("AGAIN")
+    find(".narrow-models button").click()
+    wait("new URLSearchParams(location.search).get('use') === 'history'")
+    assert find("[role=status]").text == "2 of 3 models"
+    softmax = [card for card in find(".versions").find_elements("css selector", ".card") if "softmax" in card.text]
+    softmax[0].find_element("css selector", "button").click()
+    wait("location.pathname === '/model'")
+    assert find_model(address)["ranker"] == "softmax"
+
+
+def test_the_learning_curve_is_drawn_with_the_estimate_how_many_more_judgments_would_do(
+    show, browser, find, address, first_model
+):
+    show("/model?name=again")
+    model = find_model(address)
+    points = browser.execute_script(
+        "const chart = [...document.querySelectorAll('.chart')].find(e => e.textContent.includes('Learning curve'));"
+        "chart.id = 'curve';"
+        "return [...chart.querySelectorAll('circle')].map(each => each.getBoundingClientRect())"
+        ".map(box => [box.x + box.width / 2, box.y + box.height / 2, box.width])"
+    )
+    drawn = find("#curve")
+    assert (drawn.is_displayed(), drawn.size["width"] > 250, min(width for _, _, width in points) > 3) == (True,) * 3
+    drawn.find_element("css selector", "summary").click()
+    numbers = [tuple(map(float, row.split())) for row in texts(drawn, "tbody tr")]
+    assert [n for n, _ in numbers] == [5, 10, 20]
+    # Each point is as far to the right, and as high, as its numbers say.
+    (x0, y0, _), *others = points
+    (n0, mean0), (n1, mean1), *_ = numbers
+    for (x, y, _), (n, mean) in zip(others, numbers[1:], strict=True):
+        assert (x - x0) / (others[0][0] - x0) == pytest.approx((n - n0) / (n1 - n0), rel=0.01)
+        assert (y0 - y) / (y0 - others[0][1]) == pytest.approx((mean - mean0) / (mean1 - mean0), rel=0.1)
+    advice = model["advice"]
+    assert (advice["kind"], advice["n_more"] > 0) == ("not yet", True)
+    notes = texts(drawn, ".note")
+    assert notes[0].startswith("Learning from 20 topics instead of 10: nDCG@10 +.")
+    assert notes[1] == f"About {advice['n_more']} more topics would probably settle it, if they are like these."
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_pages_are_accessible(check_page, first_model, path):
+    check_page(path)
