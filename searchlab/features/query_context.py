@@ -137,12 +137,6 @@ class QueryContext:
         results: list[Any] = self.read(SeveralReadings(tuple(readings)))
         self._read.update(zip(readings, results, strict=True))
 
-    @cached_property
-    def row_of(self) -> dict[tuple[int, int], int]:
-        """The row of each candidate, by its shard and its number there."""
-        addresses = zip(self.documents.shards.tolist(), self.documents.docs.tolist(), strict=True)
-        return {address: row for row, address in enumerate(addresses)}
-
     def _count(self, weights: Mapping[str, float]) -> StreamCounts:
         return self.counts.collect(weights, ["both"]).streams["both"].known
 

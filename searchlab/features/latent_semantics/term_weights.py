@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -94,7 +94,7 @@ class TermWeights:
         words = np.sort(distinct[:n_distinct])
         parts = weigh_words(entries[:n], words, places, self.idf, norms, MIN_DENSE_DOCUMENTS)
         self._idle_places.append(places)
-        return WordVectors(*parts, compiled=True)
+        return replace(WordVectors(*parts), compiled=True)
 
     def _norms(self, shard: Shard, docs: Array) -> Array:
         return BM25().doc_norm(shard.columns.streams["both"].lengths[docs], np.zeros(0), self.mean_length)

@@ -154,13 +154,13 @@ class CandidateVectors(NamedTuple):
 
     def centroid(self, hits: Hits) -> Array:
         """The mean of documents, weighted by their scores; most of them are candidates, too."""
-        addresses = zip(hits.shards.tolist(), hits.docs.tolist(), strict=True)
-        rows = np.array([self.query.row_of.get(address, -1) for address in addresses], np.int64)
-        vectors = np.empty((len(hits), self.vectors.shape[1]), self.vectors.dtype)
-        vectors[rows >= 0] = self.vectors[rows[rows >= 0]]
-        if (rows < 0).any():
-            others = hits.shards[rows < 0], hits.docs[rows < 0]
-            [vectors[rows < 0]] = self.query.engine.read_documents(VectorReading(self.space, (self.dims,)), *others)
+        documents = self.query.documents
+        same = (hits.shards[:, None] == documents.shards) & (hits.docs[:, None] == documents.docs)
+        vectors = self.vectors[same.argmax(axis=1)]
+        others = ~same.any(axis=1)
+        if others.any():
+            columns = hits.shards[others], hits.docs[others]
+            [vectors[others]] = self.query.engine.read_documents(VectorReading(self.space, (self.dims,)), *columns)
         return np.asarray(hits.scores @ vectors)
 
 
