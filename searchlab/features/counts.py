@@ -338,8 +338,7 @@ def _count_in_texts(columns: ShardColumns, stream: str, numbers: Array, docs: Ar
 
     Returns whether that was done: postings are found faster if the texts are long.
     """
-    found = columns.document_tokens(stream).bounds(docs)
-    starts, ends = {"title": found[:2], "body": found[1:]}.get(stream, found[::2])
+    starts, ends = columns.document_tokens(stream).ranges(docs, stream)
     n_terms = np.count_nonzero(numbers >= 0)
     if int((ends - starts).sum()) > MAX_READ_TOKENS * n_terms * len(docs):
         return False
