@@ -94,7 +94,7 @@ def test_the_client_reads_no_document(folder, engine, topics, qrels, cluster):
             unread = ("docs", "tfs", "lengths", "uniques") if shard.live is None else ("uniques",)
             streams = {name: replace(stream, **dict.fromkeys(unread)) for name, stream in shard.columns.streams.items()}
             shard.columns = replace(shard.columns, streams=streams, tokens=None, token_offsets=None, fields=None)
-            shard.stored = None
+            shard.stored = None  # type: ignore[assignment]
         distributed = DistributedEngine(client, cluster)
         found = searchlab.extract(distributed, topics[:12], candidates, FEATURES)
         distributed.end_requests()
@@ -138,11 +138,11 @@ def test_a_learning_curve_and_tuning_are_those_of_one_machine(engine, topics, qr
     )
     assert one.to_json() == many.to_json()
     grid = {"k1": ["0.5", "1.2"]}
-    one, many = (
+    tuned, tuned_there = (
         tune(engine, topics[:12], qrels, "bm25", grid, n_folds=3, cluster=where, divide="shards")
         for where in (None, cluster)
     )
-    assert one.values.tobytes() == many.values.tobytes()
+    assert tuned.values.tobytes() == tuned_there.values.tobytes()
 
 
 @pytest.mark.parametrize("divide", ["topics", "shards"])

@@ -86,8 +86,10 @@ def unite(first: InvertedStream, second: InvertedStream) -> InvertedStream:
     if "numba" in sys.modules:
         from searchlab.indexing.inversion.inversion_kernel import unite_postings
 
-        united = unite_postings(first.offsets, first.docs, first.tfs, second.offsets, second.docs, second.tfs)
-        return InvertedStream(*united, no_positions)
+        offsets, docs, tfs = unite_postings(
+            first.offsets, first.docs, first.tfs, second.offsets, second.docs, second.tfs
+        )
+        return InvertedStream(offsets, docs, tfs, no_positions)
     n_docs = max(int(each.docs.max(initial=0)) for each in (first, second)) + 1
     terms = np.concatenate(
         [np.repeat(np.arange(len(each.offsets) - 1), np.diff(each.offsets)) for each in (first, second)]

@@ -336,8 +336,13 @@ def open_columns(path: Path) -> ShardColumns:
     of_streams = {stream: load_stream(stream) for stream in streams}
     positions = None
     if "positions.terms" in arrays:
-        in_tokens = [load(name) for name in ("positions.terms", "positions.offsets", "positions")]
-        positions = TermPositions(*in_tokens, of_streams["both"].counts, token_offsets)
+        positions = TermPositions(
+            terms=load("positions.terms"),
+            offsets=load("positions.offsets"),
+            units=load("positions"),
+            counts=of_streams["both"].counts,
+            token_offsets=token_offsets,
+        )
         if not positions.fits():
             raise IndexCorrupt(f"{path}: the positions of terms do not fit together; {REBUILD}")
     shard = ShardColumns(

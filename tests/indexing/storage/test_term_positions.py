@@ -1,3 +1,5 @@
+import sys
+
 import numpy as np
 import pytest
 
@@ -11,9 +13,13 @@ from searchlab.indexing.storage.term_positions import TermPositions
 
 
 def read(tokens, n_terms, columns):
-    names = ("positions.terms", "positions.offsets", "positions")
-    counts = np.bincount(tokens, minlength=n_terms)
-    return TermPositions(*(Column(columns[name]) for name in names), Column(counts), Column(np.array([0, len(tokens)])))
+    return TermPositions(
+        terms=Column(columns["positions.terms"]),
+        offsets=Column(columns["positions.offsets"]),
+        units=Column(columns["positions"]),
+        counts=Column(np.bincount(tokens, minlength=n_terms)),
+        token_offsets=Column(np.array([0, len(tokens)])),
+    )
 
 
 def test_distances_are_units_of_a_byte_or_of_two(monkeypatch):
@@ -54,7 +60,7 @@ def test_positions_are_those_of_the_tokens(n_tokens, n_terms, compiled, monkeypa
 
     monkeypatch.setattr(writing, "_encode_with_numpy", encode_and_note)
     monkeypatch.setattr(writing, "MIN_COMPILED_TOKENS", 1 << 40)
-    monkeypatch.delitem(writing.sys.modules, "numba")
+    monkeypatch.delitem(sys.modules, "numba")
     columns = position_columns(tokens, n_terms)
     assert len(written) == 1
     positions = read(tokens, n_terms, columns)

@@ -67,7 +67,7 @@ def _outcome(state: RequestState, job: dict[str, Any] | None) -> dict[str, Any]:
 
     `other_version` is the one of the former and the new model that is not used, if it is still in the history.
     """
-    nothing = {"charts": None, "offered": None, "other_version": "", "comparison_bars": []}
+    nothing: dict[str, Any] = {"charts": None, "offered": None, "other_version": "", "comparison_bars": []}
     if job is None or job["state"] != "done":
         return nothing
     name, version = job["name"], job["version"]
