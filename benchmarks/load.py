@@ -3,6 +3,9 @@
 A minimal client: plain HTTP/1.1 over connections that stay open, with as little work for a request as possible.
 Throughput is measured with connections that each send the next request as soon as they have an answer; latency with
 requests at a fixed rate, whether or not earlier ones have been answered, timed from the moment at which each was due.
+
+A connection that the server closes before it has sent anything of an answer is opened again, and asks again: a server
+closes connections that are left alone for some seconds, as they are when the client does not get a processor.
 """
 
 from __future__ import annotations
@@ -23,6 +26,8 @@ END_OF_HEAD = b"\r\n\r\n"
 LENGTH = b"content-length:"
 # Seconds that the last requests may take.
 PATIENCE = 30
+# Connections opened again; a server that closes more of them has another reason.
+MAX_RECONNECTIONS = 100
 
 
 @dataclass
@@ -32,26 +37,50 @@ class Record:
     times: list[float] = field(default_factory=list)
     failed: int = 0
     n_bytes: int = 0
+    reconnections: int = 0
 
 
 class Connection(asyncio.Protocol):
     """One connection: asks, waits for the whole answer, and says so."""
 
-    def __init__(self, record: Record, answered: Any) -> None:
+    def __init__(self, port: int, record: Record, answered: Any) -> None:
+        self.port = port
         self.record = record
         self.answered = answered
+        self.request, self.received, self.expected = b"", bytearray(), 0
+        self.ended = False
         self.lost: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+
+    async def open(self) -> None:
+        await asyncio.get_running_loop().create_connection(lambda: self, HOST, self.port)
+
+    def close(self) -> None:
+        self.ended = True
+        self.transport.close()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self.transport: Any = transport
+        if self.request:
+            transport.write(self.request)  # type: ignore[attr-defined]
 
     def connection_lost(self, error: Exception | None) -> None:
-        if not self.lost.done():
+        if self.ended:
+            return
+        self.record.reconnections += 1
+        if self.received or self.record.reconnections > MAX_RECONNECTIONS:
+            self.lost.set_result(None)
+        else:
+            self.opening = asyncio.ensure_future(self.open())
+            self.opening.add_done_callback(self.opened)
+
+    def opened(self, opening: asyncio.Future[None]) -> None:
+        if opening.exception() is not None:
             self.lost.set_result(None)
 
     def ask(self, request: bytes, since: float) -> None:
-        self.since, self.received, self.expected = since, bytearray(), 0
-        self.transport.write(request)
+        self.request, self.since = request, since
+        if not self.transport.is_closing():
+            self.transport.write(request)
 
     def data_received(self, data: bytes) -> None:
         self.received += data
@@ -67,6 +96,7 @@ class Connection(asyncio.Protocol):
         if len(self.received) >= self.expected:
             self.record.times.append(1000 * (time.perf_counter() - self.since))
             self.record.n_bytes += self.expected
+            self.request, self.received, self.expected = b"", bytearray(), 0
             self.answered(self)
 
 
@@ -130,11 +160,10 @@ async def at_a_rate(requests: list[bytes], port: int, n_connections: int, second
 
 
 async def connect(port: int, n_connections: int, record: Record, answered: Any) -> list[Connection]:
-    loop = asyncio.get_running_loop()
-    return [
-        (await loop.create_connection(lambda: Connection(record, answered), HOST, port))[1]
-        for _ in range(n_connections)
-    ]
+    connections = [Connection(port, record, answered) for _ in range(n_connections)]
+    for connection in connections:
+        await connection.open()
+    return connections
 
 
 async def until(done: asyncio.Future[None], connections: list[Connection], seconds: float) -> None:
@@ -144,7 +173,7 @@ async def until(done: asyncio.Future[None], connections: list[Connection], secon
     if done not in finished:
         sys.exit("the server closed a connection" if finished else "an answer never came")
     for connection in connections:
-        connection.transport.close()
+        connection.close()
 
 
 def main() -> None:

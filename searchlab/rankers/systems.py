@@ -19,6 +19,7 @@ from searchlab.rankers.reranking import Reranker
 from searchlab.retrieval.composition.base_pipeline import PipelineHits
 from searchlab.retrieval.engine import SearchEngine
 from searchlab.retrieval.expansion import RM3
+from searchlab.retrieval.fields.matches import Marks
 from searchlab.retrieval.pipeline import Pipeline, PipelineSearch
 from searchlab.retrieval.query.filters import Filter
 from searchlab.retrieval.results import Explanation, Hits, Query
@@ -59,6 +60,9 @@ class System(Protocol):
         sort: str | None = None,
     ) -> Hits:
         """The k best documents, or the first k in the order of a field."""
+
+    def mark_hits(self, query: str | Query, *, syntax: str = "full", filters: Filters = ()) -> Marks:
+        """For each shard of the index, which of its documents a search finds; they are not ranked."""
 
     def explain(
         self, query: str | Query, docnos: Sequence[str], *, syntax: str = "full", filters: Filters = ()
@@ -103,6 +107,10 @@ class NamedPipeline:
         """
         search = self._start(query, syntax, filters)
         return search.hits(k) if sort is None else search.sorted_hits(k, sort)
+
+    def mark_hits(self, query: str | Query, *, syntax: str = "full", filters: Filters = ()) -> Marks:
+        """For each shard of the index, which of its documents a search finds; they are not ranked."""
+        return self._start(query, syntax, filters).mark_hits()
 
     def explain(
         self, query: str | Query, docnos: Sequence[str], *, syntax: str = "full", filters: Filters = ()

@@ -233,7 +233,7 @@ class PipelineSearch(BaseSearch):
 
     @property
     def _matches(self) -> Matches:
-        return Matches(self._count_hits, self._mark_hits, self.search_fields)
+        return Matches(self._count_hits, self.mark_hits, self.search_fields)
 
     def _count_hits(self) -> int:
         """The number of hits for k=None: documents that match, and candidates that match the expanded query only."""
@@ -241,16 +241,26 @@ class PipelineSearch(BaseSearch):
             return self.expanded(MIN_DEPTH).n_matches
         if self.expanded_query is self.query or self.query.node is not None:
             return self.first(self.pipeline.model.n_candidates).n_matches
-        return count_marks(self._mark_hits())
+        return count_marks(self.mark_hits())
 
-    def _mark_hits(self) -> Marks:
-        """The documents that `_count_hits` counts."""
+    def mark_hits(self) -> Marks:
+        """The documents of the hits for k=None, which are neither ranked for this nor re-ranked."""
         if self.pipeline.model is None:
-            return self.expanded(MIN_DEPTH).matching
-        candidates = self.reranked.documents
+            unchanged = self.expanded_query is self.query
+            return self._mark(self.expanded_query, self._first if unchanged else self._expanded)
+        matching = self._mark(self.query, self._first)
+        if self.expanded_query is self.query or self.query.node is not None:
+            return matching
+        candidates = self.candidates(self.pipeline.model.n_candidates)
         marked = mark_documents(self.pipeline.engine.snapshot, candidates.shards, candidates.docs)
-        matching = self.first(self.pipeline.model.n_candidates).matching
         return [one | other for one, other in zip(marked, matching, strict=True)]
+
+    def _mark(self, query: Query, best: _BestHits) -> Marks:
+        """The documents that match a query, whose best hits may be known."""
+        if best.known is not None:
+            return best.known.matching
+        pipeline = self.pipeline
+        return pipeline.engine.mark_matches(query, pipeline.scorer, pipeline.stream, self.filters)
 
     def search_fields(self, found: Callable[[], Marks]) -> tuple[OtherField, ...]:
         """The fields in which documents have words of the query, apart from those found."""
@@ -348,6 +358,11 @@ class _BestHits:
             self._deepest = deepest = depth, search(depth)
         hits = deepest[1]
         return hits if k is None or len(hits) <= k else hits.take(slice(k))
+
+    @property
+    def known(self) -> Hits | None:
+        """The hits that are there."""
+        return None if self._deepest is None else self._deepest[1]
 
     def knows(self, docno: str) -> bool | None:
         """Whether the query finds a document; None if it may be below the hits that are there."""

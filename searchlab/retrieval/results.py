@@ -186,15 +186,16 @@ class Hits(HitsExport, Sequence[Hit]):
         """The n most frequent values of some fields, over all documents that the search finds, whatever k."""
         return {field: count_facet(self._snapshot, self.matching, field, n) for field in fields}
 
-    def histogram(self, field: str, n: int = N_BINS, *, unfiltered: Hits | None = None) -> tuple[Bin, ...]:
+    def histogram(self, field: str, n: int = N_BINS, *, unfiltered: Hits | Marks | None = None) -> tuple[Bin, ...]:
         """Numbers of a field, in at most n bins, over all documents that the search finds, whatever k.
 
-        With the hits of the same query without its filter by this field (`unfiltered`), the bins are of all documents
-        of those, and each says how many of them this search finds.
+        With the hits of the same query without its filter by this field (`unfiltered`), or the marks of their
+        documents, the bins are of all documents of those, and each says how many of them this search finds.
         """
         if unfiltered is None:
             return count_bins(self._snapshot, self.matching, field, n)
-        return count_bins(self._snapshot, unfiltered.matching, field, n, self.matching)
+        marks = unfiltered.matching if isinstance(unfiltered, Hits) else unfiltered
+        return count_bins(self._snapshot, marks, field, n, self.matching)
 
     def group_duplicates(self, k: int | None = None) -> list[DuplicateGroup]:
         """The first k groups of near-duplicates among these hits (see `searchlab.retrieval.near_duplicates`)."""

@@ -1,5 +1,6 @@
 """Systems: scorers and models have the same methods, and the parts of their explanations add up."""
 
+from collections import Counter
 from dataclasses import replace
 
 import numpy as np
@@ -115,6 +116,24 @@ def test_explaining_what_was_just_found_repeats_nothing(engine, models, work, na
     assert all(explanation.found for explanation in explanations)
     assert (work["searches"], work["estimations"]) == (searches, estimations)
     assert work["extractions"] == (system.kind == "model")
+
+
+@pytest.mark.parametrize("name", ["bm25", "bm25+rm3", "dirichlet", "model:mine", "model:rm3"])
+@pytest.mark.parametrize("query", ["lymphoma", "lymphoma AND diet", "heat", "unknown"])
+@pytest.mark.parametrize("filters", [(), ("year=1990",)])
+@pytest.mark.parametrize("searched_before", [True, False])
+def test_what_a_search_finds_is_marked_without_reranking(engine, models, work, name, query, filters, searched_before):
+    found = set(make_system(engine, name, models).search(query, k=None, filters=filters).docnos)
+    system = make_system(engine, name, models)
+    if searched_before:
+        system.search(query, k=1, filters=filters)
+    before = Counter(work)
+    marks = system.mark_hits(query, filters=filters)
+    docnos = engine.snapshot.docnos_of(*np.nonzero(np.stack(marks)))
+    assert set(docnos) == found
+    assert work["extractions"] == before["extractions"]
+    if name in ("bm25", "dirichlet", "model:mine"):
+        assert work["searches"] == before["searches"]
 
 
 def test_searches_with_other_filters_or_syntax_are_told_apart(engine):

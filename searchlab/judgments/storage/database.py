@@ -51,13 +51,20 @@ LOCK_TIMEOUT_SECONDS = 10.0
 MAX_VALUE_BYTES = 2**28
 
 
+class Connection(sqlite3.Connection):
+    """A connection, and the state of the file in which it was found readable."""
+
+    # What was verified of the file, and SQLite's number of its changes by other connections.
+    readable: tuple[tuple[int, int, Seals], int] | None = None
+
+
 class Database:
     """One database file and a pool of connections, each used by one thread at a time."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self._lock = threading.Lock()
-        self._idle: list[tuple[sqlite3.Connection, int | None]] = []
+        self._idle: list[tuple[Connection, int | None]] = []
         self._closed = False
         # The file that was verified last: its inode, the version of its schema, and its seals.
         self._verified: tuple[int, int, Seals] | None = None
@@ -92,6 +99,7 @@ class Database:
         They are on disk then; if not `durable`, they survive the process, but possibly not a power failure.
         """
         with self._translate_errors("written"), self._borrow_connection(self._inode()) as connection:
+            connection.readable = None  # SQLite does not count a connection's own changes
             with self._snapshot(connection):
                 # A foreign or damaged file stays unchanged, including its mode.
                 self._is_verified(connection, self._inode() or 0)
@@ -127,7 +135,7 @@ class Database:
             return None
 
     @contextmanager
-    def _borrow_connection(self, inode: int | None) -> Iterator[sqlite3.Connection]:
+    def _borrow_connection(self, inode: int | None) -> Iterator[Connection]:
         """A connection to the file with this inode; connections to a file that was removed or replaced are closed."""
         with self._lock:
             if self._closed:
@@ -153,7 +161,7 @@ class Database:
             if not keep:
                 connection.close()
 
-    def _open(self, *, exists: bool) -> tuple[sqlite3.Connection, bool]:
+    def _open(self, *, exists: bool) -> tuple[Connection, bool]:
         """A connection, and whether it may be reused."""
         try:
             connection = self._connect("mode=rw" if exists else "mode=rwc")
@@ -167,7 +175,7 @@ class Database:
         # A read-only connection stays read-only even if the file becomes writable, so that it is not reused.
         return connection, os.access(self.path, os.W_OK, effective_ids=os.access in os.supports_effective_ids)
 
-    def _connect(self, mode: str) -> sqlite3.Connection:
+    def _connect(self, mode: str) -> Connection:
         address = f"file:{quote(str(self.path.absolute()))}?{mode}"
         connection = sqlite3.connect(
             address,
@@ -176,6 +184,7 @@ class Database:
             isolation_level=None,
             check_same_thread=False,
             cached_statements=64,
+            factory=Connection,
         )
         try:
             _harden(connection)
@@ -223,12 +232,22 @@ class Database:
             raise IndexCorrupt(f"{shown_path(self.path)}: a database, but not a database of judgments")
         return 0
 
-    def _is_readable(self, connection: sqlite3.Connection, inode: int) -> bool:
-        """Whether the tables exist, and are verified; those of an earlier layout are read as the present ones."""
+    def _is_readable(self, connection: Connection, inode: int) -> bool:
+        """Whether the tables exist, and are verified; those of an earlier layout are read as the present ones.
+
+        Nothing is examined again while the file does not change: that takes several times as long as a short query.
+        """
+        changes = int(connection.execute("PRAGMA data_version").fetchone()[0])
+        readable, verified = connection.readable, self._verified
+        if readable is not None and readable[0] is verified and readable[1] == changes:
+            return True
         if not self._is_verified(connection, inode):
             return False
         earlier = self._layout(connection) < FIRST_CHANGEABLE_VERSION
         _execute_all(connection, EARLIER_VIEWS if earlier else DROPPED_VIEWS)
+        verified = self._verified
+        # The views of an earlier layout end with the transaction: they are needed each time.
+        connection.readable = None if earlier or verified is None else (verified, changes)
         return True
 
     def _is_verified(self, connection: sqlite3.Connection, inode: int) -> bool:

@@ -132,7 +132,7 @@ class IndexReader:
         columns = [self.column(shard_index, stream) for shard_index in range(self.n_shards)]
 
         def read(variants: Variants) -> tuple[Array, Array]:
-            return self.join_postings(self.occurrences(shard, stream, variants) for shard in range(self.n_shards))
+            return self.join_postings(self._read_once(shard, stream, variants) for shard in range(self.n_shards))
 
         dtype = np.result_type(*(column.tfs.dtype for column in columns))
         return PostingCache(read, self.count_postings(stream), int(self.shard_starts[-1]), dtype)
@@ -185,6 +185,13 @@ class IndexReader:
         location, column = self.locate_term(stream, variants[0])[shard_index], self.column(shard_index, stream)
         return column.docs[location.start : location.end], column.tfs[location.start : location.end]
 
+    def _read_once(self, shard_index: int, stream: str, variants: Variants) -> tuple[Array, Array]:
+        """The same, for a reader that keeps a copy: what is read is not unpacked for others."""
+        if len(variants) > 1:
+            return self._merged(shard_index, stream, variants)
+        location, column = self.locate_term(stream, variants[0])[shard_index], self.column(shard_index, stream)
+        return column.docs.read_with(column.tfs, location.start, location.end)
+
     def _merge_postings(self, shard_index: int, stream: str, variants: Variants) -> tuple[Array, Array]:
         """The documents that have any of the variants, and the sum of their frequencies."""
         column = self.column(shard_index, stream)
@@ -221,8 +228,7 @@ def _is_sound(column: Stream, location: TermLocation) -> bool:
     """Whether a term's postings are ascending documents of the shard: compiled loops do not check array bounds."""
     if not 0 <= location.start <= location.end <= len(column.docs):
         return False
-    docs = column.docs[location.start : location.end]
-    column.tfs.verify(location.start, location.end)
+    docs, _ = column.docs.read_with(column.tfs, location.start, location.end)
     if not len(docs):
         return True
     if docs[-1] >= len(column.lengths):

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -98,6 +99,48 @@ def test_a_snapshot_older_than_what_was_verified_is_no_damage(tmp_path):
             assert before.execute("SELECT count(*) FROM acts").fetchone() == (1,)
             assert database._is_verified(before, database._inode())
         assert len(store.judgments("trials")) == 2
+
+
+def test_a_file_is_examined_again_only_after_a_change(tmp_path, monkeypatch):
+    path = tmp_path / "it.sqlite"
+    with JudgmentStore(path) as store, JudgmentStore(path) as other:
+        store.add_topic("trials", "heat flow", "a")
+        examined = []
+        is_verified = database.Database._is_verified
+
+        def examine(self, connection, inode):
+            examined.append(self)
+            return is_verified(self, connection, inode)
+
+        monkeypatch.setattr(database.Database, "_is_verified", examine)
+
+        def n_examined():
+            found = len(examined), len(store.topics("trials")), store.find_topic("heat flow")
+            assert found[2] == ("trials", "a")
+            return len(examined) - found[0]
+
+        assert [n_examined() for _ in range(3)] == [1, 0, 0]
+        other.judge("trials", "a", "d1", judge="x", grade=1)
+        assert store.topics("trials")[0].n_judged == 1
+        assert n_examined() == 0
+        store.judge("trials", "a", "d2", judge="x", grade=1)
+        assert store.topics("trials")[0].n_judged == 2
+        assert n_examined() == 0
+        examined.clear()
+        store.verify()
+        assert examined == [store._database]
+
+
+def test_damage_by_another_process_is_found_by_a_connection_that_has_read_before(tmp_path):
+    path = tmp_path / "it.sqlite"
+    with JudgmentStore(path) as store:
+        store.add_topic("trials", "heat flow", "a")
+        store.judge("trials", "a", "d1", judge="x", grade=1)
+        assert [store.topics("trials")[0].n_judged for _ in range(2)] == [1, 1]
+        with closing(sqlite3.connect(path)) as connection, connection:
+            connection.execute("UPDATE seals SET digest = '00' WHERE name = 'acts'")
+        with pytest.raises(IndexCorrupt):
+            store.topics("trials")
 
 
 def test_concurrent_requests_for_the_same_text_add_one_topic(tmp_path):

@@ -3,7 +3,8 @@
 from urllib.parse import urlencode
 
 import pytest
-from jinja2 import Environment
+from jinja2 import Environment, UndefinedError
+from markupsafe import Markup, escape
 
 from searchlab.web.pages.rendering import Links, environment, format_cell, format_score, mark_text, typeset
 
@@ -98,3 +99,43 @@ def test_calls_in_templates_reach_functions_macros_and_blocks_as_jinja_calls_the
     )
     expected = Environment(autoescape=True).from_string(source).render(plain=str)
     assert environment().from_string(source).render(plain=str) == expected == "1 &lt;&lt;2 &lt;&lt;(c)"
+
+
+class Html:
+    def __html__(self):
+        return "<hr>"
+
+
+class Text(str):
+    pass
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "plain",
+        "a & b",
+        "<b>",
+        '"',
+        "'",
+        "",
+        "é\n",
+        7,
+        0.5,
+        None,
+        True,
+        [1, "<"],
+        Markup("<i>&amp;</i>"),
+        Html(),
+        Text("<"),
+    ],
+)
+def test_templates_output_what_markupsafe_escapes(value):
+    jinja = environment()
+    template = jinja.from_string("{{ value }}|{% macro m() %}{{ value }}{% endmacro %}{{ m() }}|{{ [value] | first }}")
+    assert template.render(value=value) == "|".join([str(escape(value))] * 3)
+
+
+def test_a_name_that_is_not_there_is_an_error():
+    with pytest.raises(UndefinedError):
+        environment().from_string("{{ nothing }}").render()

@@ -56,6 +56,10 @@ class Column:
             return self.memory[key]
         return self._verify_key(key)[key]
 
+    def read_with(self, other: Column, start: int, stop: int) -> tuple[Array, Array]:
+        """The rows from `start` up to `stop` of documents and of their frequencies (`other`), to be read once."""
+        return self[start:stop], other[start:stop]
+
     @property
     def whole(self) -> Array:
         """All numbers, verified."""

@@ -2,10 +2,12 @@
 
 They behave like other columns (`column.py`): what NumPy does with them unpacks the rows that it touches. Compiled loops
 take the array that `verify` returns. It is reserved for all rows, but the system provides memory only where rows are
-unpacked. What reads all rows (`whole`) gets an array of its own instead.
+unpacked: a page at least for each term. So a slice of one term, which is what most read, is unpacked into arrays of its
+size. What reads all rows (`whole`), or rows that it copies (`read_with`), gets arrays that are not kept.
 
-Memory is bounded: once MAX_UNPACKED_POSTINGS of all columns are unpacked, all columns begin again with new arrays. An
-array that is still read keeps its rows.
+Memory is bounded: the terms kept have a KEPT_SHARE of the postings, or MIN_KEPT_POSTINGS, and the first ones go when
+others come. Once MAX_UNPACKED_POSTINGS of all columns are unpacked, all columns begin again with new arrays. An array
+that is still read keeps its rows.
 """
 
 from __future__ import annotations
@@ -31,6 +33,11 @@ from searchlab.types import Array
 MAX_POSTINGS_AT_ONCE = 1 << 20
 # Unpacked postings in the memory of the process, of six or eight bytes each.
 MAX_UNPACKED_POSTINGS = 1 << 26
+# The terms that are kept have this share of the postings. To unpack a posting again takes a nanosecond.
+KEPT_SHARE = 1 / 3
+MIN_KEPT_POSTINGS = 1 << 16
+# What the arrays of a term take apart from its postings, in postings.
+TERM_OVERHEAD = 64
 
 
 class PackedColumn(Column):
@@ -53,11 +60,23 @@ class PackedColumn(Column):
         return (self._postings.n_postings,)
 
     def __getitem__(self, key: Any) -> Any:
+        if isinstance(key, slice):
+            start, stop, step = key.indices(len(self))
+            found = self._postings.read_term(start, stop) if step == 1 else None
+            if found is not None:
+                return found[self._kind]
         # Also after all bytes are verified: rows have to be unpacked.
         return self._verify_key(key)[key]
 
     def release(self, start: int, stop: int) -> None:
         """Unpacked rows stay: compiled loops may be reading them."""
+
+    def read_with(self, other: Column, start: int, stop: int) -> tuple[Array, Array]:
+        """Rows of documents and frequencies, which are not kept if they are not unpacked yet."""
+        if not isinstance(other, PackedColumn) or other._postings is not self._postings:
+            return super().read_with(other, start, stop)
+        arrays = self._postings.read_range(start, stop)
+        return arrays[self._kind], arrays[other._kind]
 
     @property
     def whole(self) -> Array:
@@ -94,6 +113,24 @@ class _Unpacked:
         self.has_term = np.zeros(n_terms, bool)
         # Where the postings of terms end that were unpacked one by one, by where they begin.
         self.stops: dict[int, int] = {}
+        # The postings of terms in arrays of their own, by where they begin and end, the first ones first.
+        self.terms: dict[tuple[int, int], tuple[Array, Array]] = {}
+        self._n_kept = 0
+        self._lock = threading.Lock()
+
+    def keep(self, start: int, stop: int, term: tuple[Array, Array], max_postings: int) -> int:
+        """Keep the postings of a term, and drop the first ones if they are too many; how many more are kept."""
+        with self._lock:
+            if (start, stop) in self.terms:
+                return 0
+            before = self._n_kept
+            self.terms[start, stop] = term
+            self._n_kept += stop - start + TERM_OVERHEAD
+            while self._n_kept > max_postings and len(self.terms) > 1:
+                first, last = next(iter(self.terms))
+                del self.terms[first, last]
+                self._n_kept -= last - first + TERM_OVERHEAD
+            return self._n_kept - before
 
 
 class _Postings:
@@ -120,13 +157,49 @@ class _Postings:
         unpacked = self._unpacked
         if start >= stop or unpacked.stops.get(start) == stop:
             return unpacked
-        # Single offsets, since all would have to be verified.
-        first = bisect_right(range(len(self._offsets)), start, key=self._offsets.__getitem__) - 1
-        after = bisect_left(range(len(self._offsets)), stop, key=self._offsets.__getitem__)
+        first, after = self._find_terms(start, stop)
         self._unpack_lacking(unpacked, np.array([first]), np.array([after]), start, stop)
         if after - first == 1:
             unpacked.stops[start] = stop
         return unpacked
+
+    def read_term(self, start: int, stop: int) -> tuple[Array, Array] | None:
+        """These postings, unpacked and kept, if they are all those of one term."""
+        unpacked = self._unpacked
+        found = unpacked.terms.get((start, stop))
+        if found is not None or start >= stop:
+            return found
+        first, after = self._find_terms(start, stop)
+        if after - first != 1 or (int(self._offsets[first]), int(self._offsets[after])) != (start, stop):
+            return None
+        found = self.read_range(start, stop)
+        n_kept = unpacked.keep(start, stop, found, max(MIN_KEPT_POSTINGS, int(KEPT_SHARE * self.n_postings)))
+        _MEMORY.count(self, n_kept)
+        return found
+
+    def read_range(self, start: int, stop: int) -> tuple[Array, Array]:
+        """These postings, not kept if they are not unpacked yet."""
+        unpacked = self._unpacked
+        kept = unpacked.terms.get((start, stop))
+        if kept is not None:
+            return kept
+        if start >= stop or unpacked.stops.get(start) == stop:
+            docs, tfs = unpacked.arrays
+            return docs[start:stop], tfs[start:stop]
+        first, after = self._find_terms(start, stop)
+        self._require_terms(np.array([first]), np.array([after]), start, stop)
+        begin, end = self._bounds(first, after)
+        docs, tfs = (np.empty(end - begin, dtype) for dtype in self.dtypes)
+        self.read(first, after, docs, tfs)
+        if (begin, end) == (start, stop):
+            return docs, tfs
+        return docs[start - begin : stop - begin], tfs[start - begin : stop - begin]
+
+    def _find_terms(self, start: int, stop: int) -> tuple[int, int]:
+        """The first of the terms that have these postings, and the one after the last."""
+        # Single offsets, since all would have to be verified.
+        first = bisect_right(range(len(self._offsets)), start, key=self._offsets.__getitem__) - 1
+        return first, bisect_left(range(len(self._offsets)), stop, key=self._offsets.__getitem__)
 
     def unpack_ranges(self, starts: Array, stops: Array) -> _Unpacked:
         """Unpack the terms that have these postings; no range is empty."""
@@ -149,10 +222,7 @@ class _Postings:
         self, unpacked: _Unpacked, first: Array, after: Array, starts: int | Array, stops: int | Array
     ) -> None:
         """Unpack ranges of terms, where they are not unpacked; they must have these postings."""
-        if first.min() < 0 or (first >= after).any() or after.max() > self._n_terms:
-            raise self._offsets.damaged("postings with wrong offsets")
-        if (self._offsets[first] > starts).any() or (self._offsets[after] < stops).any():
-            raise self._offsets.damaged("postings with wrong offsets")
+        self._require_terms(first, after, starts, stops)
         terms = concatenate_ranges(first, after, self._n_terms)
         n_unpacked = 0
         for run_start, run_stop in _runs(np.unique(terms[~unpacked.has_term[terms]])):
@@ -162,6 +232,13 @@ class _Postings:
                 unpacked.has_term[start:stop] = True
                 n_unpacked += end - begin
         _MEMORY.count(self, n_unpacked)
+
+    def _require_terms(self, first: Array, after: Array, starts: int | Array, stops: int | Array) -> None:
+        """Raise IndexCorrupt unless these ranges of terms have these postings."""
+        if first.min() < 0 or (first >= after).any() or after.max() > self._n_terms:
+            raise self._offsets.damaged("postings with wrong offsets")
+        if (self._offsets[first] > starts).any() or (self._offsets[after] < stops).any():
+            raise self._offsets.damaged("postings with wrong offsets")
 
     def _bounds(self, start: int, stop: int) -> tuple[int, int]:
         """The postings of the terms from `start` up to `stop`."""

@@ -259,7 +259,7 @@ def _last_rank(k: int, page: int, limits: Limits) -> int:
 def _count_numbers(system: System, hits: Hits, query: str, filters: list[str], field: str) -> list[dict[str, int]]:
     """The histogram of a field: over the documents that pass all filters by other fields."""
     others = [each for each in filters if Filter.parse(each).field != field]
-    unfiltered = None if len(others) == len(filters) else system.search(query, k=1, filters=others)
+    unfiltered = None if len(others) == len(filters) else system.mark_hits(query, filters=others)
     return [each.to_json() for each in hits.histogram(field, unfiltered=unfiltered)]
 
 

@@ -1,6 +1,7 @@
 import errno
 import mmap
 import os
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ from searchlab.errors import IndexCorrupt
 from searchlab.indexing.storage.arrays import bit_packing, packed_columns
 from searchlab.indexing.storage.arrays.array_file import ArrayFile, write_arrays
 from searchlab.indexing.storage.arrays.bit_packing import PADDING, pack_postings, unpack_postings
+from searchlab.indexing.storage.arrays.column import Column
 from searchlab.indexing.storage.arrays.packed_columns import open_postings
 
 N_DOCS = 5000
@@ -131,6 +133,77 @@ def test_only_what_is_read_is_unpacked(tmp_path, postings):
     assert unpacked[offsets[3] : offsets[4]].all()
     assert not unpacked[: offsets[3]].any()
     assert not unpacked[offsets[4] :].any()
+
+
+def test_a_slice_of_one_term_is_unpacked_once_into_arrays_of_its_size(tmp_path, postings, monkeypatch):
+    offsets, docs, tfs = postings
+    columns = write(tmp_path / "columns", postings)
+    rows = slice(int(offsets[7]), int(offsets[8]))
+    reads = []
+    unpack = packed_columns.unpack_postings
+    monkeypatch.setattr(packed_columns, "unpack_postings", lambda *arguments: (reads.append(1), unpack(*arguments))[1])
+    for column, numbers in zip(columns, (docs, tfs), strict=True):
+        for key in (rows, slice(np.int64(rows.start), np.int64(rows.stop))):
+            assert np.array_equal(column[key], numbers[rows])
+        assert column[rows].base is None
+    assert len(reads) == 1
+    assert not columns[0].verify(0, 0).any()  # nothing in the array of all rows
+    assert np.array_equal(columns[0].verify(rows.start, rows.stop)[rows], docs[rows])
+
+
+def test_rows_that_are_read_with_others_are_not_kept(tmp_path, postings, monkeypatch):
+    monkeypatch.setattr(packed_columns, "_MEMORY", packed_columns._Memory())
+    offsets, docs, tfs = postings
+    column, other = write(tmp_path / "columns", postings)
+    plain = Column(docs), Column(tfs)
+    for start, stop in [*pairwise(offsets.tolist()), (5, 300), (0, 0), (len(docs), len(docs))]:
+        for one, its in ((column, other), plain):
+            found = one.read_with(its, start, stop)
+            assert np.array_equal(found[0], docs[start:stop])
+            assert np.array_equal(found[1], tfs[start:stop])
+    assert packed_columns._MEMORY._n_unpacked == 0
+    assert not column.verify(0, 0).any()
+    rows = slice(int(offsets[7]), int(offsets[8]))
+    kept = column[rows]
+    assert column.read_with(other, rows.start, rows.stop)[0] is kept  # what is kept is not unpacked again
+
+
+def test_slices_of_terms_count_for_the_bound(tmp_path, postings, monkeypatch):
+    monkeypatch.setattr(packed_columns, "MAX_UNPACKED_POSTINGS", 1000)
+    monkeypatch.setattr(packed_columns, "_MEMORY", packed_columns._Memory())
+    offsets, docs, _ = postings
+    column, _ = write(tmp_path / "columns", postings)
+    first = slice(int(offsets[7]), int(offsets[8]))  # 700 postings and 64
+    kept = column[first]
+    assert column[first] is kept
+    assert len(column[int(offsets[2]) : int(offsets[3])]) == 127
+    assert column[first] is kept
+    assert len(column[int(offsets[1]) : int(offsets[2])]) == 1  # with its 65 they are 1,020
+    again = column[first]
+    assert again is not kept
+    assert np.array_equal(again, docs[first])
+    assert np.array_equal(kept, docs[first])
+
+
+def test_the_terms_kept_first_go_when_others_come(tmp_path, postings, monkeypatch):
+    monkeypatch.setattr(packed_columns, "MIN_KEPT_POSTINGS", 0)
+    monkeypatch.setattr(packed_columns, "KEPT_SHARE", 1200 / 6346)
+    monkeypatch.setattr(packed_columns, "_MEMORY", packed_columns._Memory())
+    offsets, docs, _ = postings
+    column, _ = write(tmp_path / "columns", postings)
+    long, short, longest = (slice(int(offsets[term]), int(offsets[term + 1])) for term in (7, 8, 9))
+    first, second = column[long], column[short]  # 700 and 256 postings, each with 64 more
+    assert column[long] is first and column[short] is second
+    third = column[int(offsets[3]) : int(offsets[4])]  # 128 and 64: the first goes
+    assert column[short] is second and column[int(offsets[3]) : int(offsets[4])] is third
+    assert packed_columns._MEMORY._n_unpacked == 256 + 128 + 2 * 64
+    assert column[long] is not first
+    assert np.array_equal(column[long], docs[long])
+    alone = column[longest]  # a term that is longer than the bound is kept alone
+    assert column[longest] is alone
+    assert packed_columns._MEMORY._n_unpacked == 5000 + 64
+    assert column[short] is not second
+    assert np.array_equal(column[short], docs[short])
 
 
 def test_columns_begin_again_when_too_much_is_unpacked(tmp_path, postings, monkeypatch):
