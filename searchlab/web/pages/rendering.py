@@ -44,7 +44,7 @@ def escape_output(value: Any) -> str:
     if kind is Markup or (kind is str and _SPECIAL.search(value) is None):
         safe: str = value
         return safe
-    return escape(value)
+    return str(value) if kind is int else escape(value)
 
 
 class TemplateContext(Context):
@@ -153,9 +153,10 @@ def mark_text(text: str, marks: Iterable[Sequence[int]]) -> Markup:
     last = 0
     pieces: list[str] = []
     for start, end in marks:
-        pieces += [escape(text[last:start].replace("\f", "\n\n")), "<mark>", escape(text[start:end]), "</mark>"]
+        before = escape_output(text[last:start].replace("\f", "\n\n"))
+        pieces += [before, "<mark>", escape_output(text[start:end]), "</mark>"]
         last = end
-    return Markup("".join([*pieces, escape(text[last:].replace("\f", "\n\n"))]))
+    return Markup("".join([*pieces, escape_output(text[last:].replace("\f", "\n\n"))]))
 
 
 def format_cell(value: float | None) -> str:
