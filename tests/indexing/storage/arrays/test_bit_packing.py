@@ -140,8 +140,12 @@ def test_a_slice_of_one_term_is_unpacked_once_into_arrays_of_its_size(tmp_path, 
     columns = write(tmp_path / "columns", postings)
     rows = slice(int(offsets[7]), int(offsets[8]))
     reads = []
-    unpack = packed_columns.unpack_postings
-    monkeypatch.setattr(packed_columns, "unpack_postings", lambda *arguments: (reads.append(1), unpack(*arguments))[1])
+
+    def unpack(*arguments):
+        reads.append(arguments)
+        unpack_postings(*arguments)
+
+    monkeypatch.setattr(packed_columns, "unpack_postings", unpack)
     for column, numbers in zip(columns, (docs, tfs), strict=True):
         for key in (rows, slice(np.int64(rows.start), np.int64(rows.stop))):
             assert np.array_equal(column[key], numbers[rows])
