@@ -76,6 +76,8 @@ ALLOWED_IMPORTERS = {
         "retrieval/topk_kernels.py",
         "retrieval/highlight/snippet_kernels.py",
         "topic_models/plsa_kernels.py",
+        "features/token_kernels.py",
+        "features/latent_semantics/neighbour_kernels.py",
         "features/letor/decimals.py",
         "features/letor/parse_kernels.py",
         "evaluation/kernels/measure_kernels.py",

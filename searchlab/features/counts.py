@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from searchlab.indexing.storage.columns import STREAMS
+from searchlab.indexing.storage.columns import STREAMS, ShardColumns
 from searchlab.indexing.storage.streams import Stream
 from searchlab.records import TermStats
 from searchlab.retrieval.document_reading import DocumentReading, join_rows
@@ -22,6 +22,9 @@ from searchlab.types import Array
 
 if TYPE_CHECKING:
     from searchlab.retrieval.engine import SearchEngine
+
+# Texts of fewer tokens, times the terms that are counted, are read; in longer ones the postings are searched instead.
+MAX_READ_TOKENS = 32
 
 
 @dataclass(frozen=True, eq=False)
@@ -286,7 +289,10 @@ class CountReading(DocumentReading[Array]):
         return not (self.terms or self.columns)
 
     def read(self, engine: SearchEngine, shards: Array, docs: Array) -> Array:
-        """A column for each document; a term's postings are searched for all documents of a shard at once."""
+        """A column for each document; a term's postings are searched for all documents of a shard at once.
+
+        If it may be done by compiled code, the tokens of short documents are counted: one pass for all terms.
+        """
         snapshot = engine.snapshot
         read = np.zeros((len(self.terms) + len(self.columns), len(docs)))
         of_terms, of_columns = read[: len(self.terms)], read[len(self.terms) :]
@@ -297,13 +303,17 @@ class CountReading(DocumentReading[Array]):
             # Lookups in ascending order are faster: neighbours are near each other in the postings.
             rows = rows[np.argsort(docs[rows])]
             streams = shard.columns.streams
-            # searchsorted would convert the postings if the types differed.
-            wanted = {name: docs[rows].astype(streams[name].docs.dtype) for name, _ in self.terms}
+            numbers = [snapshot.find_term(term)[shard_index] for _, term in self.terms]
             counts = np.zeros((len(self.terms), len(rows)))
-            for row, (name, term) in enumerate(self.terms):
-                number = snapshot.find_term(term)[shard_index]
-                if number >= 0:
-                    _look_up(streams[name], number, wanted[name], counts[row])
+            for stream in dict.fromkeys(name for name, _ in self.terms):
+                of_stream = np.array(
+                    [n if name == stream else -1 for n, (name, _) in zip(numbers, self.terms, strict=True)]
+                )
+                if not (engine.compiled and _count_in_texts(shard.columns, stream, of_stream, docs[rows], counts)):
+                    # searchsorted would convert the postings if the types differed.
+                    wanted = docs[rows].astype(streams[stream].docs.dtype)
+                    for row in np.flatnonzero(of_stream >= 0).tolist():
+                        _look_up(streams[stream], numbers[row], wanted, counts[row])
             of_terms[:, rows] = counts
             for row, (name, column) in enumerate(self.columns):
                 of_columns[row, rows] = getattr(streams[name], column)[docs[rows]]
@@ -321,3 +331,22 @@ def _look_up(column: Stream, number: int, wanted: Array, counts: Array) -> None:
     if len(postings):
         at = postings.searchsorted(wanted)
         np.multiply(column.tfs[extent].take(at, mode="clip"), postings.take(at, mode="clip") == wanted, out=counts)
+
+
+def _count_in_texts(columns: ShardColumns, stream: str, numbers: Array, docs: Array, counts: Array) -> bool:
+    """Add the counts of terms in the texts of documents of a shard to the rows of `counts`; -1 is no term.
+
+    Returns whether that was done: postings are found faster if the texts are long.
+    """
+    starts, ends = columns.document_tokens(stream).ranges(docs, stream)
+    n_terms = np.count_nonzero(numbers >= 0)
+    if int((ends - starts).sum()) > MAX_READ_TOKENS * n_terms * len(docs):
+        return False
+    from searchlab.features.token_kernels import count_terms
+
+    tokens = columns.tokens
+    rows = np.arange(len(docs))
+    memory = tokens.verify_within(starts, ends)
+    if not count_terms(memory, tokens.mask, starts, ends, len(columns.terms), rows, numbers, counts):
+        raise IndexError("a token that is not the number of a term")
+    return True

@@ -13,7 +13,7 @@ import numpy as np
 from searchlab.errors import unknown_name
 from searchlab.features.counts import CandidateCounts, StreamCounts
 from searchlab.features.formulas.stream_formula import score_stream
-from searchlab.features.latent_semantics.word_vectors import WordEntries
+from searchlab.features.latent_semantics.word_vectors import WordEntries, WordVectors
 from searchlab.features.measuring.candidate_readings import NumberReading, StoredReading, find_greatest
 from searchlab.indexing.storage.columns import STREAMS
 from searchlab.records import Document
@@ -32,14 +32,17 @@ T = TypeVar("T")
 class Space(Protocol):
     """The methods of a semantic space that features use; its vectors have length 1, or 0."""
 
-    def vectors(self, shards: Array, docs: Array, dims: int) -> Array:
-        """The vectors of documents, a row for each."""
+    def vectors_by_dims(self, shards: Array, docs: Array, dims: Sequence[int]) -> list[Array]:
+        """The vectors of documents, a row for each, in the spaces of so many dimensions."""
 
     def query_vector(self, terms: Mapping[str, float], dims: int) -> Array:
         """The vector of a text, given as terms with their counts."""
 
     def word_entries(self, shards: Array, docs: Array) -> list[WordEntries]:
         """The words of documents, for each shard."""
+
+    def word_vectors(self, shards: Array, docs: Array) -> WordVectors:
+        """The vectors of documents by these words, made by compiled code."""
 
 
 class TopicSpace(Protocol):
@@ -133,12 +136,6 @@ class QueryContext:
         """Ask for several readings of the candidates at once; `read` gives the result of each."""
         results: list[Any] = self.read(SeveralReadings(tuple(readings)))
         self._read.update(zip(readings, results, strict=True))
-
-    @cached_property
-    def row_of(self) -> dict[tuple[int, int], int]:
-        """The row of each candidate, by its shard and its number there."""
-        addresses = zip(self.documents.shards.tolist(), self.documents.docs.tolist(), strict=True)
-        return {address: row for row, address in enumerate(addresses)}
 
     def _count(self, weights: Mapping[str, float]) -> StreamCounts:
         return self.counts.collect(weights, ["both"]).streams["both"].known

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any, Generic, Self
@@ -54,6 +54,7 @@ class VectorArtefact(ABC, Generic[R]):
         try:
             arrays = open_artefact_file(home, record, record.terms, verify=verify)
             self._vocabulary = Vocabulary(Strings(arrays["terms"], arrays["terms.offsets"]))
+            self._blocks = arrays.blocks
             self._digests = arrays["digests"].whole
             is_consistent = self._load(arrays)
         except KeyError:
@@ -105,6 +106,12 @@ class VectorArtefact(ABC, Generic[R]):
     def staleness(self) -> float:
         """The share of live documents that were added or changed after the artefact was made."""
         return staleness(self.snapshot, self._digests)
+
+    def verify(self, pause: Callable[[], object] = lambda: None) -> None:
+        """Verify every block of every file; `pause` is called after each megabyte. Raises IndexCorrupt for damage."""
+        for blocks in (self._blocks, *(vectors.blocks for vectors in self._vectors.stored.values())):
+            if blocks is not None:
+                blocks.verify_all(pause)
 
     @property
     def is_stale(self) -> bool:

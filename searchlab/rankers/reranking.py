@@ -8,11 +8,11 @@ Candidates are found as in training, their features are computed and prepared as
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,7 +22,7 @@ from searchlab.features.extraction import extract_query
 from searchlab.features.feature_sets import FeatureSet, look_up_feature, make_feature_set
 from searchlab.features.feature_table import FeatureTable
 from searchlab.features.prerequisites import build_prerequisites
-from searchlab.features.query_context import QueryContext, Space, TopicSpace
+from searchlab.features.query_context import QueryContext
 from searchlab.features.user_defined.external_features import ExternalFeature
 from searchlab.indexing.storage.columns import STREAMS
 from searchlab.rankers.builtin import as_bundle
@@ -36,6 +36,10 @@ from searchlab.retrieval.pipeline import Pipeline
 from searchlab.retrieval.query.syntax_tree import Range, positive_leaves
 from searchlab.retrieval.results import Explanation, Hits, Query
 from searchlab.types import Array, Floats, Progress, no_progress
+
+if TYPE_CHECKING:
+    from searchlab.features.latent_semantics.semantic_space import SemanticSpace
+    from searchlab.topic_models.topic_model import TopicModel
 
 
 @dataclass(frozen=True, eq=False, init=False)
@@ -110,6 +114,12 @@ class Reranker:
         """The ranker of the model."""
         return f"rerank({self.bundle.label})"
 
+    def verify(self, pause: Callable[[], object] = lambda: None) -> None:
+        """Verify what the model needs beside the index: a semantic space, a topic model (see `VectorArtefact`)."""
+        for artefact in (self._space, self._topic_model):
+            if artefact is not None:
+                artefact.verify(pause)
+
     def over(self, engine: SearchEngine) -> Reranker:
         """The same model over another engine of the same index."""
         return Reranker(engine, self.bundle, self.external, self.topics)
@@ -153,7 +163,7 @@ class Reranker:
         return {topic.text: topic.qid for topic in make_topics(self.topics)}
 
     @cached_property
-    def _space(self) -> Space | None:
+    def _space(self) -> SemanticSpace | None:
         if all(feature.needs != "semantic" for feature in self._features.features):
             return None
         from searchlab.features.latent_semantics.semantic_space import SemanticSpace
@@ -161,7 +171,7 @@ class Reranker:
         return SemanticSpace.open(self.engine.snapshot)
 
     @cached_property
-    def _topic_model(self) -> TopicSpace | None:
+    def _topic_model(self) -> TopicModel | None:
         if all(feature.needs != "topics" for feature in self._features.features):
             return None
         from searchlab.topic_models.topic_model_store import open_topic_model

@@ -44,6 +44,9 @@ class DocumentList:
 
 def best_first(scores: Floats, docnos: Sequence[str]) -> Array:
     """The rows by score, best first; equal scores by docno, descending in byte order, as in all rankings."""
+    order = np.argsort(-scores, kind="stable")
+    if (scores[order[1:]] < scores[order[:-1]]).all():  # no two are equal, and none is NaN
+        return order
     names = np.array([docno.encode() for docno in docnos], dtype=object)
     by_name = np.argsort(names, kind="stable")[::-1] if len(names) else np.zeros(0, np.int64)
     return np.asarray(by_name[np.argsort(-scores[by_name], kind="stable")])

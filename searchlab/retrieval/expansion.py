@@ -10,14 +10,13 @@ import math
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from searchlab.errors import SettingError, not_an_object, unknown_name
 from searchlab.indexing.snapshot import Snapshot
-from searchlab.indexing.storage.columns import DocumentTokens
 from searchlab.records import QueryTerm, TermStats
 from searchlab.retrieval.composition.steps import Step, setting_label
 from searchlab.retrieval.document_reading import DocumentReading, join_lists
@@ -198,25 +197,27 @@ class TermReading(DocumentReading[list[TermFrequencies]]):
 def _count_terms(snapshot: Snapshot, shards: Sequence[int], docs: Sequence[int], stream: str) -> list[TermFrequencies]:
     found: list[TermFrequencies] = [([], np.zeros(0))] * len(docs)
     for shard_index in set(shards):
-        tokens = snapshot.shards[shard_index].columns.document_tokens(stream)
         rows = [row for row, shard in enumerate(shards) if shard == shard_index]
-        counted = [np.unique(_tokens_of(tokens, docs[row], stream), return_counts=True) for row in rows]
-        numbers = list(dict.fromkeys(chain.from_iterable(own.tolist() for own, _ in counted)))
         with snapshot.report_damage():
+            document = snapshot.shards[shard_index].columns.document_tokens(stream)
+            starts, ends = document.ranges(np.array([docs[row] for row in rows]), stream)
             # All at once, which is faster than document by document.
-            texts = dict(zip(numbers, tokens.terms.take(np.array(numbers, np.int64)), strict=True))
-        for row, (own, tfs) in zip(rows, counted, strict=True):
-            found[row] = [texts[number] for number in own.tolist()], tfs
+            own, numbers, tfs = _count_tokens(document.tokens.gather(starts, ends), ends - starts, len(document.terms))
+            distinct, places = np.unique(numbers, return_inverse=True)
+            known = document.terms.take(distinct)
+        texts = [known[place] for place in places.tolist()]
+        bounds = np.searchsorted(own, np.arange(len(rows) + 1)).tolist()
+        for row, (begin, end) in zip(rows, pairwise(bounds), strict=True):
+            found[row] = texts[begin:end], tfs[begin:end]
     return found
 
 
-def _tokens_of(document: DocumentTokens, doc: int, stream: str) -> Array:
-    """The terms of one document in a stream, in their order."""
-    start, end = document.offsets[doc : doc + 2].tolist()
-    middle = start + int(document.title_lengths[doc])
-    rows = {"title": slice(start, middle), "body": slice(middle, end)}.get(stream, slice(start, end))
-    tokens: Array = document.tokens[rows]
-    return tokens
+def _count_tokens(tokens: Array, lengths: Array, n_terms: int) -> tuple[Array, Array, Array]:
+    """The document, the term and the count of each distinct pair in documents of these lengths, in this order."""
+    if len(tokens) and tokens.max() >= n_terms:  # it would be counted as a term of another document
+        raise IndexError("a token that is not the number of a term")
+    pairs, counts = np.unique(np.repeat(np.arange(len(lengths)), lengths) * n_terms + tokens, return_counts=True)
+    return *np.divmod(pairs, max(n_terms, 1)), counts
 
 
 def _most_telling(

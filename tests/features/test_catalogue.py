@@ -11,7 +11,7 @@ from searchlab.features.counts import Counts, bare_counts
 from searchlab.features.extraction import extract
 from searchlab.features.feature_sets import find_feature, make_feature_set
 from searchlab.features.formulas.measured_features import NEIGHBOUR_FEATURES
-from searchlab.features.latent_semantics.word_vectors import WordEntries
+from searchlab.features.latent_semantics.word_vectors import WordEntries, WordVectors
 from searchlab.features.measuring.suppliers import SUPPLIERS
 from searchlab.indexing.storage.columns import STREAMS
 from searchlab.records import Document, TermStats, Topic
@@ -144,8 +144,8 @@ def engine(build):
 class Compass:
     """A space of two dimensions: documents a and b on the first axis, c and the query on the second, d at 0."""
 
-    def vectors(self, shards, docs, dims):
-        return np.array([[1, 0], [1, 0], [0, 1], [0, 0]], np.float32)[docs]
+    def vectors_by_dims(self, shards, docs, dims):
+        return [np.array([[1, 0], [1, 0], [0, 1], [0, 0]], np.float32)[docs] for _ in dims]
 
     def query_vector(self, terms, dims):
         assert terms == {"heat": 1, "flow": 1}
@@ -155,6 +155,9 @@ class Compass:
         rows = np.flatnonzero(docs < 3)  # a word of a and b, and another one of c
         words = np.array([0, 0, 1])[docs[rows]]
         return [WordEntries(0, words, rows, np.ones(len(rows)))]
+
+    def word_vectors(self, shards, docs):
+        return WordVectors.join(len(docs), self.word_entries(shards, docs))
 
 
 class Weather:

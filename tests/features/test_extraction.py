@@ -16,6 +16,7 @@ from searchlab.features.catalogue import CATALOGUE
 from searchlab.features.counts import CandidateCounts, CountReading
 from searchlab.features.extraction import extract
 from searchlab.features.formulas.measured_features import MIXTURE_FEATURES
+from searchlab.features.latent_semantics.neighbours import DenseVectors
 from searchlab.features.measuring.suppliers import SUPPLIERS
 from searchlab.indexing.building.deletion import delete
 from searchlab.indexing.storage.arrays.column import Column
@@ -442,14 +443,14 @@ def test_only_what_the_features_need_is_measured(engine, monkeypatch, needs):
         raise AssertionError(needs)
 
     class Nowhere:
-        def vectors(self, shards, docs, dims):
-            return np.zeros((len(docs), dims), np.float32)
+        def vectors_by_dims(self, shards, docs, dims):
+            return [np.zeros((len(docs), n), np.float32) for n in dims]
 
         def query_vector(self, terms, dims):
             return np.zeros(dims, np.float32)
 
-        def word_entries(self, shards, docs):
-            return []
+        def word_vectors(self, shards, docs):
+            return DenseVectors(np.zeros((len(docs), 1), np.float32))
 
         def term_given_topic(self, terms):
             return np.ones((len(terms), 2))
@@ -511,8 +512,8 @@ def test_the_semantic_space_is_opened_once_and_only_if_needed(engine, monkeypatc
     opened = []
 
     class Space:
-        def vectors(self, shards, docs, dims):
-            return np.ones((len(docs), dims), np.float32)
+        def vectors_by_dims(self, shards, docs, dims):
+            return [np.ones((len(docs), n), np.float32) for n in dims]
 
         def query_vector(self, terms, dims):
             return -np.ones(dims, np.float32)

@@ -106,6 +106,8 @@ def test_names_are_compared_by_their_bytes():
     docnos = ["b", "é", "a", "Z", "ab"]
     assert [docnos[place] for place in best_first(np.zeros(5), docnos)] == ["é", "b", "ab", "a", "Z"]
     assert best_first(np.array([1.0, 3.0, 3.0, -1.0, 2.0]), docnos).tolist() == [1, 2, 4, 0, 3]
+    assert best_first(np.array([1.0, 3.0, 2.0, -1.0, 5.0]), docnos).tolist() == [4, 1, 2, 0, 3]
+    assert best_first(np.array([0.0, 3.0, -0.0, np.nan, np.nan]), docnos).tolist() == [1, 0, 2, 4, 3]
     assert best_first(np.zeros(0), []).tolist() == []
 
 

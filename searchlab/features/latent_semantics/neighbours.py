@@ -43,7 +43,9 @@ class DenseVectors:
         return products
 
 
-def neighbour_means(vectors: Vectors, scores: Sequence[Array], sizes: Sequence[int]) -> list[Array]:
+def neighbour_means(
+    vectors: Vectors, scores: Sequence[Array], sizes: Sequence[int], *, compiled: bool = False
+) -> list[Array]:
     """For each of `scores`, the mean of its k nearest neighbours at each row, weighted by cosine; `sizes` are the k.
 
     Scores are a number for each row, or several: then the means are those of each column.
@@ -55,11 +57,14 @@ def neighbour_means(vectors: Vectors, scores: Sequence[Array], sizes: Sequence[i
 
     Deviation from Diaz: scores are not replaced by their regularised values, which would need his matrix inverse; the
     mean of the neighbours is a feature beside the score itself, and learning finds the share of each. Time grows with
-    the square of the number of rows, memory does not.
+    the square of the number of rows, memory does not. With `compiled`, a loop over the cosines of each row finds the
+    neighbours, in which the sums are formed in the same order.
     """
     n = len(vectors)
-    means = [np.full(numbers.shape, np.nan) for numbers in scores]
     n_rows = max(1, MAX_COSINES // max(n, 1))
+    if compiled and n:
+        return _compiled_means(vectors, scores, sizes, n_rows)
+    means = [np.full(numbers.shape, np.nan) for numbers in scores]
     n_largest = min(max(sizes, default=0), n)
     for begin in range(0, n, n_rows):
         end = min(begin + n_rows, n)
@@ -76,6 +81,21 @@ def neighbour_means(vectors: Vectors, scores: Sequence[Array], sizes: Sequence[i
                 sums = np.bincount(row, chosen * column[other], end - begin)
                 np.divide(sums, totals, out=of_column, where=totals > 0)
     return means
+
+
+def _compiled_means(vectors: Vectors, scores: Sequence[Array], sizes: Sequence[int], n_rows: int) -> list[Array]:
+    """The same by compiled loops, equal to the last bit."""
+    from searchlab.features.latent_semantics.neighbour_kernels import fill_means
+
+    tables = [_columns(numbers) for numbers in scores]
+    numbers = np.ascontiguousarray(np.concatenate(tables).T, np.float64)
+    size_of_columns = np.repeat(np.array(sizes), [len(table) for table in tables])
+    means = np.full(numbers.shape, np.nan)
+    for begin in range(0, len(numbers), n_rows):
+        fill_means(vectors.cosines(begin, min(begin + n_rows, len(numbers))), begin, numbers, size_of_columns, means)
+    bounds = np.cumsum([len(table) for table in tables])[:-1]
+    parts = np.split(means, bounds, axis=1)
+    return [part.reshape(given.shape) for part, given in zip(parts, scores, strict=True)]
 
 
 def _columns(numbers: Array) -> Array:

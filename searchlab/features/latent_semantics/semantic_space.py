@@ -17,7 +17,7 @@ decomposition, but words and relations that occur only in newer documents stay u
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
@@ -29,7 +29,7 @@ from searchlab.errors import IndexCorrupt, SettingError
 from searchlab.features.latent_semantics.space_record import FOLDER, MAX_DIMS, SpaceRecord
 from searchlab.features.latent_semantics.term_weights import TermWeights, weigh_documents
 from searchlab.features.latent_semantics.truncated_svd import decompose
-from searchlab.features.latent_semantics.word_vectors import WordEntries
+from searchlab.features.latent_semantics.word_vectors import WordEntries, WordVectors
 from searchlab.indexing.blockwise.workspace import open_workspace
 from searchlab.indexing.index_names import existing_index
 from searchlab.indexing.snapshot import Snapshot
@@ -111,8 +111,12 @@ class SemanticSpace(VectorArtefact[SpaceRecord]):
 
         With `dims`, the vectors of the smaller space of the first `dims` dimensions.
         """
-        dims = self._check_dims(dims)
-        return self._scale(self._vectors.rows(shards, docs)[:, :dims])
+        return self.vectors_by_dims(shards, docs, [self._check_dims(dims)])[0]
+
+    def vectors_by_dims(self, shards: Array, docs: Array, dims: Sequence[int]) -> list[Array]:
+        """The vectors of the same documents in several smaller spaces, read once."""
+        rows = self._vectors.rows(shards, docs)
+        return [self._scale(rows[:, : self._check_dims(n)]) for n in dims]
 
     def query_vector(self, terms: Mapping[str, float], dims: int | None = None) -> Array:
         """The vector of a query, of length 1, from its terms with their counts or weights; 0 if none is known."""
@@ -129,12 +133,24 @@ class SemanticSpace(VectorArtefact[SpaceRecord]):
         for shard_index in np.unique(shards).tolist():
             here = np.flatnonzero(shards == shard_index)
             shard = self.snapshot.shards[shard_index]
-            if shard_index not in self._term_numbers:
-                self._term_numbers[shard_index] = self._vocabulary.numbers(shard)
-            words, rows, weights = self._weights.entries(shard, docs[here], self._term_numbers[shard_index])
+            words, rows, weights = self._weights.entries(shard, docs[here], self._numbers_of(shard_index))
             # Of four bytes each, because they may be sent.
             entries.append(WordEntries(shard_index, words.astype(np.int32), here[rows].astype(np.int32), weights))
         return entries
+
+    def word_vectors(self, shards: Array, docs: Array) -> WordVectors:
+        """The vectors that `WordVectors.join` makes of these entries, made by compiled loops."""
+        texts = []
+        for shard_index in np.unique(shards).tolist():
+            here = np.flatnonzero(shards == shard_index)
+            texts.append((self.snapshot.shards[shard_index], docs[here], here, self._numbers_of(shard_index)))
+        return self._weights.word_vectors(texts, len(docs))
+
+    def _numbers_of(self, shard_index: int) -> Array:
+        """The numbers of a shard's terms in the vocabulary."""
+        if shard_index not in self._term_numbers:
+            self._term_numbers[shard_index] = self._vocabulary.numbers(self.snapshot.shards[shard_index])
+        return self._term_numbers[shard_index]
 
     def _check_dims(self, dims: int | None) -> int:
         if dims is None:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from searchlab.errors import REBUILD, IndexCorrupt
 from searchlab.features.latent_semantics.block_matrix import BlockMatrix
+from searchlab.features.latent_semantics.word_vectors import MIN_DENSE_DOCUMENTS, WordVectors
 from searchlab.indexing.blockwise.document_blocks import BlockReader, DocumentBlock, divide_documents
 from searchlab.indexing.blockwise.row_blocks import RowBlock, StoredBlock
 from searchlab.indexing.blockwise.workspace import ArrayStore, StoredArrays, Workspace
@@ -32,6 +35,8 @@ class TermWeights:
     vocabulary: Vocabulary
     idf: Array
     mean_length: float
+    # Zeros, two for each word, that no thread uses: there are never more than threads that made vectors at once.
+    _idle_places: list[Array] = field(default_factory=list, init=False, repr=False)
 
     @property
     def terms(self) -> Strings:
@@ -61,9 +66,42 @@ class TermWeights:
         terms, rows = np.divmod(distinct, len(docs))
         return terms, rows, self._weigh(shard, docs, terms, rows, counts.astype(np.float32))
 
+    def word_vectors(self, texts: Sequence[tuple[Shard, Array, Array, Array]], n_rows: int) -> WordVectors:
+        """The vectors of `n_rows` documents by the same weights, in one pass over their texts, by compiled loops.
+
+        `texts` has for each shard its documents, their rows, and the numbers of its terms.
+        """
+        from searchlab.features.latent_semantics.neighbour_kernels import weigh_words
+        from searchlab.features.token_kernels import list_words
+
+        ranges = [shard.columns.document_tokens("both").bounds(docs)[::2] for shard, docs, _, _ in texts]
+        memories = [text[0].columns.tokens.verify_within(*range_) for text, range_ in zip(texts, ranges, strict=True)]
+        n_tokens = sum(int((ends - starts).sum()) for starts, ends in ranges)
+        # Reused: filling memory of the size of the vocabulary with zeros would take longer than all else.
+        try:
+            places = self._idle_places.pop()
+        except IndexError:
+            places = np.zeros((len(self.idf), 2), np.int32)
+        entries, distinct = np.empty((n_tokens, 3), np.int32), np.empty(n_tokens, np.int32)
+        norms = np.zeros(n_rows)
+        n = n_distinct = 0
+        for (shard, docs, rows, numbers), (starts, ends), memory in zip(texts, ranges, memories, strict=True):
+            listed = places, entries, n, distinct, n_distinct
+            n, n_distinct = list_words(memory, shard.columns.tokens.mask, starts, ends, rows, numbers, *listed)
+            if n < 0:
+                raise IndexCorrupt(f"{shard.folder}: tokens are damaged; {REBUILD}")
+            norms[rows] = self._norms(shard, docs)
+        words = np.sort(distinct[:n_distinct])
+        parts = weigh_words(entries[:n], words, places, self.idf, norms, MIN_DENSE_DOCUMENTS)
+        self._idle_places.append(places)
+        return replace(WordVectors(*parts), compiled=True)
+
+    def _norms(self, shard: Shard, docs: Array) -> Array:
+        return BM25().doc_norm(shard.columns.streams["both"].lengths[docs], np.zeros(0), self.mean_length)
+
     def _weigh(self, shard: Shard, docs: Array, terms: Array, rows: Array, counts: Array) -> Array:
         """The weights of terms that occur so often in rows, each row scaled to length 1."""
-        norms = BM25().doc_norm(shard.columns.streams["both"].lengths[docs], np.zeros(0), self.mean_length)
+        norms = self._norms(shard, docs)
         weights = self.idf[terms] * counts / (counts + norms[rows])
         squares = np.bincount(rows, weights * weights, len(docs))
         scaled: Array = (weights / np.sqrt(squares)[rows]).astype(np.float32)

@@ -39,7 +39,8 @@ class WordVectors:
     """The words that several of the documents have.
 
     `dense` has a column for each frequent word. Rare words are listed one after the other, each with its documents
-    (`rows`) and weights; those of entry i are the entries from `starts[i]` to before `ends[i]`.
+    (`rows`) and weights; those of entry i are the entries from `starts[i]` to before `ends[i]`. With `compiled`, the
+    products of rare words are added by a loop over their pairs, in the same order.
     """
 
     dense: Array
@@ -47,6 +48,7 @@ class WordVectors:
     weights: Array
     starts: Array
     ends: Array
+    compiled: bool = False
 
     @classmethod
     def of(cls, n_rows: int, words: Array, rows: Array, weights: Array) -> WordVectors:
@@ -86,6 +88,11 @@ class WordVectors:
         """The cosine of each document from `begin` to before `end` with all others; with itself it may be too small."""
         n = len(self)
         products: Array = self.dense[begin:end] @ self.dense.T
+        if self.compiled:
+            from searchlab.features.latent_semantics.neighbour_kernels import add_rare_words
+
+            add_rare_words(self.rows, self.weights, self.starts, self.ends, begin, products)
+            return products
         here = np.flatnonzero((self.rows >= begin) & (self.rows < end))
         sizes = self.ends[here] - self.starts[here]
         others = concatenate_ranges(self.starts[here], self.ends[here], len(self.rows))

@@ -33,7 +33,7 @@ class VectorReading(DocumentReading[list[Array]]):
     def read(self, engine: SearchEngine, shards: Array, docs: Array) -> list[Array]:
         """For each space, a row for each document."""
         numbers = engine.snapshot.shard_numbers[shards]
-        return [self.space.vectors(numbers, docs, dims) for dims in self.dims]
+        return self.space.vectors_by_dims(numbers, docs, self.dims)
 
     def join(self, parts: Sequence[tuple[Array, list[Array]]], n_docs: int) -> list[Array]:
         """Those of all groups."""

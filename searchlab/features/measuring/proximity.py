@@ -13,7 +13,6 @@ from itertools import pairwise
 
 import numpy as np
 
-from searchlab.indexing.snapshot import Snapshot
 from searchlab.indexing.storage.columns import ShardColumns
 from searchlab.retrieval.document_reading import ArrayReading
 from searchlab.retrieval.engine import SearchEngine
@@ -120,10 +119,12 @@ class PositionReading(ArrayReading):
 
     def read(self, engine: SearchEngine, shards: Array, docs: Array) -> Array:
         """The features of documents, given by shard and number."""
-        return _measure(engine.snapshot, self.words, shards, docs, self.names)
+        return _measure(engine, self.words, shards, docs, self.names)
 
 
-def _measure(snapshot: Snapshot, words: Sequence[str], shards: Array, docs: Array, names: Sequence[str]) -> Array:
+def _measure(engine: SearchEngine, words: Sequence[str], shards: Array, docs: Array, names: Sequence[str]) -> Array:
+    snapshot = engine.snapshot
+    find = _find_compiled if engine.compiled else _find_occurrences
     measured = np.full((len(docs), len(names)), np.nan)
     terms = list(dict.fromkeys(words))
     for shard_index, shard in enumerate(snapshot.shards):
@@ -131,7 +132,7 @@ def _measure(snapshot: Snapshot, words: Sequence[str], shards: Array, docs: Arra
         if not len(rows):
             continue
         numbers = [snapshot.find_term(term)[shard_index] for term in terms]
-        texts = _find_occurrences(shard.columns, numbers, docs[rows])
+        texts = find(shard.columns, numbers, docs[rows])
         # A word that does not occur in the shard has the code 0, like words that are not in the query.
         codes = [1 + terms.index(word) if numbers[terms.index(word)] >= 0 else 0 for word in words]
         for column, name in enumerate(names):
@@ -154,5 +155,23 @@ def _find_occurrences(columns: ShardColumns, numbers: Sequence[int], docs: Array
     rows = np.repeat(np.arange(len(docs)), lengths)[at]
     in_title = at < (begins + titles)[rows]
     passage_ends = np.where(in_title, (begins + titles)[rows], (begins + lengths)[rows])
-    both = Occurrences(len(docs), codes, at, rows, passage_ends)
+    return _by_stream(Occurrences(len(docs), codes, at, rows, passage_ends), in_title)
+
+
+def _find_compiled(columns: ShardColumns, numbers: Sequence[int], docs: Array) -> dict[str, Occurrences]:
+    """The same by one pass over the texts."""
+    from searchlab.features.token_kernels import find_terms
+
+    tokens = columns.tokens
+    starts, middles, ends = columns.document_tokens("both").bounds(docs)
+    memory, wanted = tokens.verify_within(starts, ends), np.array(numbers, np.int64)
+    ranges = starts, middles, ends
+    found = find_terms(memory, tokens.mask, *ranges, len(columns.terms), wanted)
+    codes, at, rows, passage_ends, in_title = found
+    if len(codes) < (ends - starts).sum():
+        raise IndexError("a token that is not the number of a term")
+    return _by_stream(Occurrences(len(docs), codes, at, rows, passage_ends), in_title)
+
+
+def _by_stream(both: Occurrences, in_title: Array) -> dict[str, Occurrences]:
     return {"title": both.only(in_title), "body": both.only(~in_title), "both": both}

@@ -92,8 +92,23 @@ def supply_clarity(query: QueryContext, wanted: Collection[str]) -> dict[str, Ar
 def read_semantic(query: QueryContext, wanted: Collection[str]) -> list[DocumentReading[Any]]:
     """What `supply_semantic` reads of the candidates."""
     space = query.space or open_space(query.engine)
-    by_words = [name for name in wanted if name in NEIGHBOUR_FEATURES and NEIGHBOUR_FEATURES[name].by_words]
-    return [VectorReading(space, _dims_of(wanted)), *([WordReading(space)] if by_words else [])]
+    by_words = any(name in NEIGHBOUR_FEATURES and NEIGHBOUR_FEATURES[name].by_words for name in wanted)
+    reads_words = by_words and not _has_compiled_words(query.engine)
+    return [VectorReading(space, _dims_of(wanted)), *([WordReading(space)] if reads_words else [])]
+
+
+def _has_compiled_words(engine: SearchEngine) -> bool:
+    """Whether word vectors are made by compiled code: of texts that are all here."""
+    return engine.compiled and not engine.is_distributed
+
+
+def _word_vectors(query: QueryContext, space: Space) -> WordVectors:
+    """The vectors of the candidates by their words."""
+    engine, documents = query.engine, query.documents
+    if _has_compiled_words(engine):
+        return space.word_vectors(engine.snapshot.shard_numbers[documents.shards], documents.docs)
+    entries: list[WordEntries] = query.read(WordReading(space))
+    return replace(WordVectors.join(len(documents), entries), compiled=engine.compiled)
 
 
 def _dims_of(wanted: Collection[str]) -> tuple[int, ...]:
@@ -118,15 +133,14 @@ def supply_semantic(query: QueryContext, wanted: Collection[str]) -> dict[str, A
     for dims, vectors in zip(dims_of_features, by_dims, strict=True):
         targets = {f"semantic.both.{what}_{dims}": target for what, target in TARGETS.items()}
         chosen = [name for name in wanted if name in targets]
-        exact = vectors.astype(float)
-        candidates = CandidateVectors(query, space, dims, vectors)
-        measured |= {name: _cosines(exact, targets[name](candidates)) for name in chosen}
+        if chosen:
+            compared = ComparedVectors(vectors.astype(float))
+            candidates = CandidateVectors(query, space, dims, vectors)
+            measured |= {name: compared.cosines(targets[name](candidates)) for name in chosen}
         if in_space and dims == SEMANTIC_DIMS[-1]:
             measured |= _neighbour_features(query, in_space, DenseVectors(vectors))
     if by_words:
-        entries: list[WordEntries] = query.read(WordReading(space))
-        vectors_by_words = WordVectors.join(len(query.documents), entries)
-        measured |= _neighbour_features(query, by_words, vectors_by_words)
+        measured |= _neighbour_features(query, by_words, _word_vectors(query, space))
     return measured
 
 
@@ -140,13 +154,13 @@ class CandidateVectors(NamedTuple):
 
     def centroid(self, hits: Hits) -> Array:
         """The mean of documents, weighted by their scores; most of them are candidates, too."""
-        addresses = zip(hits.shards.tolist(), hits.docs.tolist(), strict=True)
-        rows = np.array([self.query.row_of.get(address, -1) for address in addresses], np.int64)
-        vectors = np.empty((len(hits), self.vectors.shape[1]), self.vectors.dtype)
-        vectors[rows >= 0] = self.vectors[rows[rows >= 0]]
-        if (rows < 0).any():
-            others = hits.shards[rows < 0], hits.docs[rows < 0]
-            [vectors[rows < 0]] = self.query.engine.read_documents(VectorReading(self.space, (self.dims,)), *others)
+        documents = self.query.documents
+        same = (hits.shards[:, None] == documents.shards) & (hits.docs[:, None] == documents.docs)
+        vectors = self.vectors[same.argmax(axis=1)]
+        others = ~same.any(axis=1)
+        if others.any():
+            columns = hits.shards[others], hits.docs[others]
+            [vectors[others]] = self.query.engine.read_documents(VectorReading(self.space, (self.dims,)), *columns)
         return np.asarray(hits.scores @ vectors)
 
 
@@ -154,7 +168,8 @@ def _neighbour_features(query: QueryContext, names: Sequence[str], vectors: Vect
     """Features of neighbours, by their names; near are candidates by these vectors."""
     features = [NEIGHBOUR_FEATURES[name] for name in names]
     numbers = [NEIGHBOUR_NUMBERS[feature.of](query) for feature in features]
-    means = neighbour_means(vectors, numbers, [feature.size for feature in features])
+    sizes = [feature.size for feature in features]
+    means = neighbour_means(vectors, numbers, sizes, compiled=query.engine.compiled)
     return {
         name: smoothed_bm25(query.query_counts, mean) if feature.of == "counts" else mean
         for name, feature, mean in zip(names, features, means, strict=True)
@@ -186,7 +201,7 @@ def supply_topics(query: QueryContext, wanted: Collection[str]) -> dict[str, Arr
     """How near query and document are by their latent topics; the likelihood leaves out words that no topic has."""
     model = query.topic_model or open_model(query.engine)
     of_docs = query.read(TopicReading(model))
-    measured = {"topic.both.cosine": _cosines(of_docs, model.topics_given_words(query.terms))}
+    measured = {"topic.both.cosine": ComparedVectors(of_docs).cosines(model.topics_given_words(query.terms))}
     s = query.counts.collect(query.terms, ["both"]).streams["both"].known
     terms = [term for term in query.terms if query.engine.snapshot.term_stats("both", term).doc_freq]
     of_terms = model.term_given_topic(terms)
@@ -204,10 +219,19 @@ def supply_topics(query: QueryContext, wanted: Collection[str]) -> dict[str, Arr
     return {name: measured[name] for name in wanted}
 
 
-def _cosines(vectors: Array, target: Array) -> Array:
-    norms = np.linalg.norm(vectors, axis=1) * np.linalg.norm(target)
-    cosines: Array = np.divide(vectors @ target, norms, out=np.full(len(vectors), np.nan), where=norms > 0)
-    return cosines
+class ComparedVectors:
+    """The vectors of candidates, which are compared with several others."""
+
+    def __init__(self, rows: Array) -> None:
+        self._rows = rows
+        self._norms = np.linalg.norm(rows, axis=1)
+
+    def cosines(self, target: Array) -> Array:
+        """The cosine of each row with a vector, undefined where one of them is 0."""
+        norms = self._norms * np.linalg.norm(target)
+        undefined = np.full(len(norms), np.nan)
+        cosines: Array = np.divide(self._rows @ target, norms, out=undefined, where=norms > 0)
+        return cosines
 
 
 # The vectors that those of documents are compared with.

@@ -108,6 +108,16 @@ class DocumentTokens:
             and len(self.title_lengths) == n_docs
         )
 
+    def bounds(self, docs: Array) -> tuple[Array, Array, Array]:
+        """Where the title, then the body of each of some documents begins, and where that ends."""
+        starts: Array = self.offsets[docs]
+        return starts, starts + self.title_lengths[docs], self.offsets[docs + 1]
+
+    def ranges(self, docs: Array, stream: str) -> tuple[Array, Array]:
+        """Where the text of some documents in a stream begins and ends."""
+        starts, middles, ends = self.bounds(docs)
+        return {"title": (starts, middles), "body": (middles, ends)}.get(stream, (starts, ends))
+
     def body(self, doc: int) -> Array:
         """The terms of a document's body."""
         start, end = self.offsets[doc : doc + 2].tolist()

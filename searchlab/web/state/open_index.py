@@ -18,6 +18,7 @@ from searchlab.rankers.systems import EXPANDED, MODEL, ModelSystem, ScorerSystem
 from searchlab.retrieval.engine import SearchEngine
 from searchlab.scorers.registry import SCORERS
 from searchlab.topic_models.topic_model_store import list_topic_models
+from searchlab.web.state.verification import verify_in_background
 
 # These scorers are listed first, the others in the order of their labels.
 FIRST_SYSTEMS = ("bm25", f"bm25{EXPANDED}", "bm25f")
@@ -97,6 +98,13 @@ class OpenIndex:
     def _reranker(self, name: str) -> Reranker:
         return Reranker(self.engine, self.models[name])
 
+    def _open_reranker(self, name: str) -> Reranker:
+        """The same for searches, which will read much of what the model needs."""
+        reranker = self._reranker(name)
+        if not self.engine.is_distributed:
+            verify_in_background(reranker)
+        return reranker
+
     @cached_property
     def default_ranker(self) -> DefaultRanker | None:
         """The default ranker that was chosen for this index; None if none was, or if its record cannot be read."""
@@ -125,7 +133,7 @@ class OpenIndex:
     def _make_system(self, name: str) -> ScorerSystem | ModelSystem:
         if name == DEFAULT:
             return self.system(self.default_system)
-        openers: dict[str, Callable[[], Reranker]] = {known: partial(self._reranker, known) for known in self.models}
+        openers = {known: partial(self._open_reranker, known) for known in self.models}
         return make_system(self.engine, name, openers)
 
     @cached_property

@@ -28,11 +28,10 @@ from searchlab.topic_models.topic_model_files import FOLDER as TOPICS
 from searchlab.web.http_errors import NotFound, without_folder
 from searchlab.web.state.open_index import OpenIndex
 from searchlab.web.state.retirement import RetiredStates
+from searchlab.web.state.verification import verify_in_background
 
 # Seconds until an index that could not be opened is tried again.
 RETRY_SECONDS = 2.0
-# Seconds after each megabyte that is verified: a third of a core at most.
-VERIFY_PAUSE_SECONDS = 0.002
 
 # Modification time, size and inode: a file that has changed has another stamp.
 FileStamp = tuple[int, int, int]
@@ -115,7 +114,7 @@ class _WatchedIndex:
             return previous if self._stamps == stamps else OpenIndex(self.folder, models, previous.engine)
         self._problem = ""
         if not opened.engine.is_distributed:  # one that is may be too large to be read by this machine
-            threading.Thread(target=_verify, args=(opened.engine,), name="verify", daemon=True).start()
+            verify_in_background(opened.engine.snapshot)
         return opened
 
 
@@ -146,14 +145,6 @@ def _warm_up(engine: SearchEngine, n_shards: int | None = None) -> SearchEngine:
         if len(words):
             _ = engine.search(words[len(words) // 2], k=1)[:1]
     return engine
-
-
-def _verify(engine: SearchEngine) -> None:
-    """Verify the checksums of the whole index, slowly: damage is reported before a request meets it."""
-    try:
-        engine.snapshot.verify(lambda: time.sleep(VERIFY_PAUSE_SECONDS))
-    except SearchlabError as error:
-        log.warning("%s", error)
 
 
 def _stamp(path: str) -> FileStamp | None:

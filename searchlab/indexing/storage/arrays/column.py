@@ -95,6 +95,17 @@ class Column:
             self.blocks.verify_ranges(self.start + starts[filled] * row_bytes, self.start + stops[filled] * row_bytes)
         return self.memory
 
+    @property
+    def mask(self) -> int:
+        """The bits of a number that belong to it, for compiled loops over the arrays that `verify` returns."""
+        return (1 << 8 * self.dtype.itemsize) - 1
+
+    def verify_within(self, starts: Array, stops: Array) -> Array:
+        """The same for ranges that are checked, since compiled loops check none: IndexError if one is not within."""
+        if len(starts) and (starts.min() < 0 or (stops < starts).any() or stops.max() > len(self)):
+            raise IndexError(f"a range that ends before it begins, or is not within 0 to {len(self)}")
+        return self.verify_ranges(starts, stops)
+
     def gather(self, starts: Array, stops: Array) -> Array:
         """The rows of many ranges, verified, one range after the other; IndexError if one is not within the column."""
         rows = concatenate_ranges(starts, stops, len(self))

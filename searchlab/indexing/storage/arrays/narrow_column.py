@@ -44,6 +44,11 @@ class NarrowColumn(Column):
             super().__init__(np.zeros(0, np.uint32))
         self._mask = np.uint32((1 << 8 * width) - 1)
 
+    @property
+    def mask(self) -> int:
+        """The bits of a number that is read by four bytes which belong to it."""
+        return int(self._mask)
+
     def __getitem__(self, key: Any) -> Any:
         return super().__getitem__(key) & self._mask
 
