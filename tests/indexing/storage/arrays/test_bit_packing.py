@@ -143,7 +143,7 @@ def test_a_slice_of_one_term_is_unpacked_once_into_arrays_of_its_size(tmp_path, 
 
     def unpack_and_note(*arguments):
         reads.append(1)
-        return unpack_postings(*arguments)
+        unpack_postings(*arguments)
 
     monkeypatch.setattr(packed_columns, "unpack_postings", unpack_and_note)
     for column, numbers in zip(columns, (docs, tfs), strict=True):
