@@ -74,6 +74,7 @@ def _occurrences_by_positions(text: Text, positions: TermPositions, terms: Seque
         if not len(passages):
             return passages.docs
         begins, reached = _near(in_order, passages.starts, slop, passages.starts[:0])
+    text.passages.require_within(passages)
     return passages.docs[_find_passages(passages.starts, passages.ends, begins, reached)]
 
 

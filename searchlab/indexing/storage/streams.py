@@ -67,13 +67,17 @@ class Passages:
 
         Passages that are close to each other are read from end to end.
         """
+        self.require_within(ranges)
         lengths = ranges.ends - ranges.starts
         begin, end = int(ranges.starts[0]), int(ranges.ends[-1])
-        if end > len(self.tokens):
-            raise IndexError("a passage reaches beyond the tokens")
         if lengths.sum() * SCAN_RATIO > end - begin:
             return self.tokens[begin:end], ranges.starts - begin
         return self.tokens.gather(ranges.starts, ranges.ends), np.cumsum(lengths) - lengths
+
+    def require_within(self, ranges: PassageRanges) -> None:
+        """Refuse passages that reach beyond the tokens: the columns are damaged."""
+        if len(ranges) and ranges.ends[-1] > len(self.tokens):
+            raise IndexError("a passage reaches beyond the tokens")
 
     def release(self, ranges: PassageRanges) -> None:
         """Let the tokens of passages that were read leave the memory of the process."""
