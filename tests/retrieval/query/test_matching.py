@@ -20,6 +20,7 @@ from searchlab.analysis.analyzer import AnalysisSettings
 from searchlab.errors import IndexCorrupt, QueryWarning, SettingError
 from searchlab.indexing.snapshot import Snapshot
 from searchlab.indexing.storage import streams
+from searchlab.indexing.storage.arrays.column import Column
 from searchlab.indexing.storage.columns import STREAMS
 from searchlab.indexing.storage.layout import WHOOSH
 from searchlab.indexing.storage.manifest import Manifest, commit_manifest, read_index_manifest
@@ -802,7 +803,7 @@ def test_damage_is_reported(build, column):
         "word_terms": (columns, "word_terms"),
     }
     owner, name = damaged[column]
-    object.__setattr__(owner, name, np.asarray(getattr(owner, name)) + 1000)
+    object.__setattr__(owner, name, Column(np.asarray(getattr(owner, name)) + 1000))
     with pytest.raises(IndexCorrupt, match="damaged"):
         engine.search('"heat flow" OR hea*', syntax="full")
 
