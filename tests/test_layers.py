@@ -99,7 +99,11 @@ ALLOWED_IMPORTERS = {
     "cvxopt": ["rankers/solvers/quadratic_programme.py"],
     "charset_normalizer": ["corpus/encoding_detection.py"],
     "orjson": ["corpus/formats/jsonl.py", "indexing/storage/document_packing.py"],
-    "zstandard": ["indexing/storage/document_packing.py", "indexing/storage/stored_documents.py"],
+    "zstandard": [
+        "indexing/parts/process_worker.py",
+        "indexing/storage/document_packing.py",
+        "indexing/storage/stored_documents.py",
+    ],
     "nltk": ["analysis/stemmers.py"],
     "py3langid": ["analysis/language_detection.py"],
     "threadpoolctl": ["blas_threads.py"],

@@ -13,7 +13,14 @@ from pathlib import Path
 from searchlab.corpus.detection import detect_format, named_format
 from searchlab.corpus.documents import DOCUMENT_FORMATS, formats_to_detect, read_files
 from searchlab.corpus.extraction.pool import ExtractionPool
-from searchlab.corpus.file_ranges import FileRange, SplitFile, count_lines, number_lines
+from searchlab.corpus.file_ranges import (
+    FileRange,
+    SplitFile,
+    count_lines,
+    number_lines,
+    split_lines,
+    split_trec_documents,
+)
 from searchlab.corpus.ir_datasets import is_dataset
 from searchlab.corpus.reading_context import ReadingContext
 from searchlab.corpus.reading_notes import ENCODING, FORMAT, ReadingNotes
@@ -21,6 +28,11 @@ from searchlab.corpus.source_files import STANDARD_INPUT, SourceFile, open_sourc
 from searchlab.corpus.sources import Source, list_source
 from searchlab.errors import SettingError, SourceError
 from searchlab.records import Document
+
+# What `divide_texts` asks for: files of which most are smaller are opened faster by one process.
+MAX_DETECTED_FILES = 2000
+MIN_DETECTED_BYTES = 2**18
+MIN_TEXT_SHARE = 0.9
 
 # The arguments of `count_lines` for each range, and their numbers of lines.
 CountAll = Callable[[Sequence[tuple[str, int, int]]], Sequence[int]]
@@ -93,9 +105,12 @@ def divide_sources(
     settings: ReadingSettings,
     notes: ReadingNotes,
     part_bytes: int,
-    count_all: CountAll = _count_here,
+    count_all: CountAll | None = _count_here,
 ) -> list[DocumentPart]:
-    """Parts of about `part_bytes` each: small files together, ranges of large ones."""
+    """Parts of about `part_bytes` each: small files together, ranges of large ones.
+
+    Without `count_all` the lines of ranges are still to be numbered, except those of tables.
+    """
     parts: list[DocumentPart] = []
     waiting: list[PartFile] = []
 
@@ -120,8 +135,42 @@ def divide_sources(
     return parts
 
 
+def divide_texts(
+    sources: Sequence[Source], settings: ReadingSettings, notes: ReadingNotes, part_bytes: int
+) -> Iterator[DocumentPart] | None:
+    """Parts whose lines are numbered when they are asked for; None if reading them one by one is not worth it.
+
+    It is where nearly all bytes are in files that are divided without being read, JSON lines and TREC documents.
+    """
+    files = [file for source in sources for file in source.files]
+    n_bytes = sum(file.size for file in files)
+    if n_bytes <= part_bytes or len(files) > MAX_DETECTED_FILES:
+        return None
+    large = [file for file in files if file.size >= MIN_DETECTED_BYTES]
+    splits = (split_lines, split_trec_documents)
+    n_text_bytes = sum(file.size for file in large if _find_format(file, settings)[1] in splits)
+    if n_text_bytes < MIN_TEXT_SHARE * n_bytes:
+        return None
+    return _number_each(divide_sources(sources, settings, notes, part_bytes, count_all=None))
+
+
+def _number_each(parts: Sequence[DocumentPart]) -> Iterator[DocumentPart]:
+    """The parts, with the number of lines before each range."""
+    path, n_lines = None, 0
+    for part in parts:
+        file = part.files[0].file
+        if file.range is None or file.range.header_end:
+            yield part
+            continue
+        n_lines = n_lines if file.path == path else 0
+        path = file.path
+        numbered = replace(file, range=replace(file.range, n_lines_skipped=n_lines))
+        yield replace(part, files=(replace(part.files[0], file=numbered),))
+        n_lines += count_lines(path, file.range.start, file.range.end)
+
+
 def _divide_file(
-    file: SourceFile, settings: ReadingSettings, notes: ReadingNotes, part_bytes: int, count_all: CountAll
+    file: SourceFile, settings: ReadingSettings, notes: ReadingNotes, part_bytes: int, count_all: CountAll | None
 ) -> tuple[str | None, list[FileRange]]:
     """The format of a large file and its ranges; none if it is read as a whole."""
     if file.size <= part_bytes:
@@ -133,7 +182,7 @@ def _divide_file(
         ranges = split(file.path, part_bytes)
     except OSError as error:
         raise SourceError(file.name, error.strerror or str(error)) from error
-    if len(ranges) > 1 and not ranges[-1].header_end:
+    if count_all is not None and len(ranges) > 1 and not ranges[-1].header_end:
         counts = count_all([(str(file.path), each.start, each.end) for each in ranges])
         ranges = number_lines(ranges, counts)
     if len(ranges) > 1 and settings.format is None:

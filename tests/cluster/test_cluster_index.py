@@ -1,32 +1,14 @@
 """An index built on a cluster has the documents, statistics and scores of one built on one machine."""
 
 import gzip
-import io
 import json
 
 import pytest
 
 import searchlab
-from searchlab.corpus.reading_notes import ReadingEvent
 from searchlab.errors import DuplicateError, RecordError, SettingError, SourceError
 from searchlab.indexing.parts import cluster_build
-from searchlab.indexing.statistics import index_statistics
-
-
-def content(folder) -> dict[str, object]:
-    """All that can be asked of an index and does not depend on how its documents are divided into shards."""
-    with searchlab.open(folder) as engine:
-        statistics = index_statistics(engine.snapshot, top=1000)
-        run = io.StringIO()
-        texts = ["word1 word2", "word3", "word4 word5 word6 word7", "café heat"]
-        searchlab.write_run(run, engine.search_many(dict(enumerate(texts)), k=None), "tag")
-        return {
-            "documents": {each.docno: each for each in engine.snapshot.documents()},
-            "streams": statistics.streams,
-            "fields": statistics.fields,
-            "frequent": statistics.frequent,
-            "run": run.getvalue(),
-        }
+from tests.index_comparison import Listener, assert_same, content, json_lines
 
 
 @pytest.fixture
@@ -46,25 +28,6 @@ def index_both(tmp_path, cluster, monkeypatch):
         return results
 
     return index
-
-
-def assert_same(one, many, *, min_shards=3):
-    assert one[0] == many[0]
-    for count in ("n_docs", "n_added", "n_updated", "n_unchanged", "n_removed", "n_duplicates", "n_tokens"):
-        assert getattr(one[1], count) == getattr(many[1], count), count
-    assert one[2].n_events == many[2].n_events
-    for noted in ("n_files", "n_documents", "bytes_read", "bytes_total", "skipped", "latin1_lines", "n_bad", "mapped"):
-        assert getattr(one[2], noted) == getattr(many[2], noted), noted
-    for kept in ("bad_records", "renamed", "left_out"):
-        assert list(map(str, getattr(one[2], kept))) == list(map(str, getattr(many[2], kept)))
-    assert many[1].n_shards >= min_shards
-
-
-def json_lines(documents) -> str:
-    return "".join(
-        json.dumps({"docno": each.docno, "title": each.title, "body": each.body, **each.fields}) + "\n"
-        for each in documents
-    )
 
 
 def test_a_large_file_becomes_shards_of_several_workers(tmp_path, index_both, documents):
@@ -144,11 +107,6 @@ def test_languages_are_detected_as_on_one_machine(tmp_path, index_both):
 def test_n_grams_are_indexed_too(tmp_path, index_both, documents):
     (tmp_path / "docs.jsonl").write_text(json_lines(documents[:50]))
     assert_same(*index_both([tmp_path / "docs.jsonl"], ngrams=3))
-
-
-class Listener(list[ReadingEvent]):
-    def add(self, event: ReadingEvent) -> None:
-        self.append(event)
 
 
 def test_all_events_are_passed_on(tmp_path, cluster, documents, monkeypatch):

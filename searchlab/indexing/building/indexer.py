@@ -31,6 +31,7 @@ from searchlab.indexing.deduplication.duplicates import ReadDocuments
 from searchlab.indexing.index_names import absolute_source, default_folder, index_folder
 from searchlab.indexing.merging.merge import merge_after_commit
 from searchlab.indexing.parts.cluster_build import ClusterBuild
+from searchlab.indexing.parts.process_build import ProcessBuild
 from searchlab.indexing.snapshot import Snapshot
 from searchlab.indexing.storage.lock import writer_lock
 from searchlab.indexing.storage.manifest import (
@@ -97,9 +98,11 @@ def index(
     _check_sources(paths, values, folder, options)
     reading = ReadingSettings(format, strict, max_record_mb, fields)
     collection = _Collection(paths, values, reading, ReadingNotes() if notes is None else notes)
-    build: LocalBuild | ClusterBuild
+    build: LocalBuild | ProcessBuild | ClusterBuild
     if cluster is None:
-        build = LocalBuild(lambda: collection.read(jobs), collection.notes, progress, options, jobs=jobs)
+        build = local = LocalBuild(lambda: collection.read(jobs), collection.notes, progress, options, jobs=jobs)
+        if values is None and local.jobs > 1:
+            build = ProcessBuild(paths, reading, collection.notes, progress, options, local)
     elif values is not None:
         raise SettingError("documents are given as values, expected files or folders, which a cluster can read")
     else:
@@ -175,7 +178,7 @@ def build_index(
 
 
 def _build(
-    build: LocalBuild | ClusterBuild,
+    build: LocalBuild | ProcessBuild | ClusterBuild,
     folder: Path,
     settings: AnalysisSettings | AnalysisOptions,
     sources: Sequence[str],

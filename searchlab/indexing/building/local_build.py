@@ -37,7 +37,7 @@ class LocalBuild:
     ) -> None:
         if jobs is not None and jobs < 1:
             raise SettingError(f"jobs is {jobs}, expected 1 or more")
-        self._jobs = jobs or count_processors()
+        self.jobs = jobs or count_processors()
         self._progress = progress
         distinct = DUPLICATE_RULES[options.on_duplicate](read, notes)
         self._documents = self._count(find_same_records(distinct, notes, leave_out=options.deduplicate))
@@ -52,7 +52,7 @@ class LocalBuild:
             folder,
             prefix,
             analysis,
-            self._jobs,
+            self.jobs,
             lambda: self._progress("writing", self.n_docs, 0),
             changes.lookup,
         )

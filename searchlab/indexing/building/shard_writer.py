@@ -101,8 +101,8 @@ class ShardWriter:
             self._split_pending()
         return self._n_words >= n
 
-    def add(self, document: Document) -> None:
-        """Analyse one document."""
+    def add(self, document: Document, known_digest: bytes | None = None) -> None:
+        """Analyse one document, whose digest may be known."""
         if not is_column(document.docno):
             expected = "a word without blanks and control characters"
             raise RecordError(document.location, f"docno is {excerpt(document.docno)}, expected {expected}")
@@ -124,7 +124,7 @@ class ShardWriter:
         if self._ngrams is not None:
             self._ngrams.add(document)
         self._fields.add(len(self._docnos), document.fields, analyzer)
-        self._digests += digest(document)
+        self._digests += known_digest or digest(document)
         self._docnos.append(document.docno)
         self._packed.append(pack_document(document, n_terms))
 

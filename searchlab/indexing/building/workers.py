@@ -1,9 +1,7 @@
 """Writing documents as shards, in this process or in several worker processes.
 
 A few documents are written by the process that reads them. Many are handed out in batches to worker processes, each of
-which analyses its batches and writes its own shards. Parent and worker exchange pickles over the worker's standard
-input and output. Plain subprocesses, not `multiprocessing`: nothing of the caller's program is run again in the worker,
-so `searchlab.index` works in any script, notebook or server.
+which analyses its batches and writes its own shards.
 
     parent → worker   folder, prefix of its shards, analysis settings; lists of documents as tuples; None at the end
     worker → parent   the records of the shards written, or the exception that stopped it
@@ -11,21 +9,13 @@ so `searchlab.index` works in any script, notebook or server.
 
 from __future__ import annotations
 
-import os
-import pickle
-import signal
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from itertools import chain, islice
 from pathlib import Path
-from typing import IO, Any
 
 from searchlab.analysis.analyzer import AnalysisSettings, TermLookup, make_analyzer
-from searchlab.errors import SearchlabError, WriteFailed
-from searchlab.extensions import load_extensions, process_environment
 from searchlab.indexing.building.shard_writer import ShardWriter
+from searchlab.indexing.building.worker_process import Receive, Send, WorkerProcess, serve_parent
 from searchlab.indexing.storage.shard import ShardRecord
 from searchlab.records import Document
 
@@ -77,7 +67,7 @@ def _write_in_parallel(
         on_all_read()
         for worker in workers:
             worker.send_end()
-        return [shard for worker in workers for shard in worker.result()]
+        return [shard for worker in workers for shard in worker.receive()]
     finally:
         for worker in workers:
             worker.kill()
@@ -93,9 +83,9 @@ class RollingShardWriter:
         self._writer = ShardWriter(self._analyzer)
         self._written: list[ShardRecord] = []
 
-    def add(self, document: Document) -> None:
-        """Add one document."""
-        self._writer.add(document)
+    def add(self, document: Document, known_digest: bytes | None = None) -> None:
+        """Add one document, whose digest may be known."""
+        self._writer.add(document, known_digest)
         if self._writer.has_tokens(MAX_WORDS_PER_SHARD):
             self._write()
 
@@ -111,88 +101,32 @@ class RollingShardWriter:
         self._writer = ShardWriter(self._analyzer)
 
 
-class Worker:
-    """The parent's end of a worker process."""
+class Worker(WorkerProcess):
+    """A worker process that is sent documents."""
 
     def __init__(self, folder: Path, prefix: str, settings: AnalysisSettings) -> None:
-        self._process = subprocess.Popen(
-            [sys.executable, "-c", "from searchlab.indexing.building.workers import main; main()"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            env=process_environment(),
-        )
-        self._send((str(folder.absolute()), prefix, settings))
-
-    def _send(self, message: object) -> None:
-        try:
-            pickle.dump(message, self._stdin, pickle.HIGHEST_PROTOCOL)
-            self._stdin.flush()
-        except BrokenPipeError:
-            raise self._failure() from None
-
-    @property
-    def _stdin(self) -> IO[bytes]:
-        assert self._process.stdin is not None
-        return self._process.stdin
+        super().__init__(__name__)
+        self.send((str(folder.absolute()), prefix, settings))
 
     def send_documents(self, documents: list[Document]) -> None:
         """Send documents to the worker; blocks while it is busy."""
         # Tuples: pickling dataclasses with slots takes several times as long.
-        self._send([(d.docno, d.title, d.body, d.fields, d.location) for d in documents])
+        self.send([(d.docno, d.title, d.body, d.fields, d.location) for d in documents])
 
     def send_end(self) -> None:
         """Tell the worker that there are no more documents."""
-        self._send(None)
-
-    def result(self) -> list[ShardRecord]:
-        """Wait for the worker to finish; returns the records of its shards."""
-        answer = self._answer()
-        if isinstance(answer, BaseException):
-            raise answer
-        return answer  # type: ignore[no-any-return]
-
-    def _answer(self) -> Any:
-        assert self._process.stdout is not None
-        try:
-            return pickle.load(self._process.stdout)
-        except (EOFError, pickle.UnpicklingError):
-            code = self._process.wait()
-            return WriteFailed(f"an indexing process died (exit {code}); out of memory? Try fewer jobs (-j 1)")
-
-    def _failure(self) -> BaseException:
-        answer = self._answer()
-        return answer if isinstance(answer, BaseException) else WriteFailed("an indexing process ended early")
-
-    def kill(self) -> None:
-        """Kill the process."""
-        self._process.kill()
-        self._process.wait()
-        for pipe in (self._process.stdin, self._process.stdout):
-            if pipe is not None:
-                try:
-                    pipe.close()
-                except BrokenPipeError:
-                    continue
+        self.send(None)
 
 
 def main() -> None:
     """The main function of a worker process."""
-    # Ctrl-C reaches every process of the terminal; the parent handles it and kills its workers.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    inbox, outbox = sys.stdin.buffer, os.fdopen(os.dup(sys.stdout.fileno()), "wb")
-    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # prints must not get into the answer
-    answer: object
-    try:
-        load_extensions()
-        folder, prefix, settings = pickle.load(inbox)
-        shards = RollingShardWriter(Path(folder), prefix, settings)
-        while (documents := pickle.load(inbox)) is not None:
-            for parts in documents:
-                shards.add(Document(*parts))
-        answer = shards.finish()
-    except (EOFError, pickle.UnpicklingError):
-        return  # the parent is gone
-    except (SearchlabError, OSError, MemoryError) as error:
-        answer = error
-    with suppress(BrokenPipeError), outbox:
-        pickle.dump(answer, outbox)
+    serve_parent(_write)
+
+
+def _write(receive: Receive, send: Send) -> list[ShardRecord]:
+    folder, prefix, settings = receive()
+    shards = RollingShardWriter(Path(folder), prefix, settings)
+    while (documents := receive()) is not None:
+        for parts in documents:
+            shards.add(Document(*parts))
+    return shards.finish()

@@ -12,21 +12,20 @@ documents share a shard.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
 from searchlab.analysis.analyzer import AnalysisSettings
 from searchlab.cluster.cluster import Cluster
 from searchlab.corpus.document_parts import DocumentPart, ReadingSettings, divide_sources, list_sources
-from searchlab.corpus.documents import missing_columns, no_documents
+from searchlab.corpus.documents import missing_columns
 from searchlab.corpus.file_ranges import count_lines
-from searchlab.corpus.reading_notes import COLUMNS, ENCODING, ReadingNotes
-from searchlab.corpus.sources import Source
+from searchlab.corpus.reading_notes import ReadingNotes
 from searchlab.errors import SettingError, SourceError, name_some
 from searchlab.indexing.building.build_options import BuildOptions
 from searchlab.indexing.building.update import IndexChanges
 from searchlab.indexing.parts.part_identities import keep_documents
+from searchlab.indexing.parts.part_notes import PartNotes
 from searchlab.indexing.parts.part_writer import BuildSettings, WrittenPart, write_part
 from searchlab.indexing.storage.shard import ShardRecord
 from searchlab.types import Progress
@@ -92,11 +91,17 @@ class ClusterBuild:
                 [(part, number, build) for number, part in enumerate(parts)],
                 on_done=lambda n_done, part: self._count(part, n_done == len(parts)),
             )
-            self._collect_notes(sources, parts, written)
+            notes.bytes_read = 0
+            collected = PartNotes(notes)
+            for part, of_part in zip(parts, written, strict=True):
+                collected.add(part, of_part.notes, of_part.events, of_part.n_documents)
+            collected.require_documents(sources)
+            if missing := missing_columns(self._reading.fields or {}, notes):
+                raise SourceError("fields", f"no table has the column {name_some(missing)}")
             written = self._rewrite(parts, written, build)
-        for part in written:
-            changes.add(part.changes)
-        return [record for part in written for record in part.records]
+        for of_part in written:
+            changes.add(of_part.changes)
+        return [record for of_part in written for record in of_part.records]
 
     def _count(self, part: WrittenPart, is_last: bool) -> None:
         self.n_docs += part.notes.n_documents
@@ -114,36 +119,6 @@ class ClusterBuild:
         again = self._cluster.run(write_part, [(parts[number], number, build, kept[number]) for number in changed])
         replaced = dict(zip(changed, again, strict=True))
         return [replaced.get(number, part) for number, part in enumerate(written)]
-
-    def _collect_notes(
-        self, sources: Sequence[Source], parts: Sequence[DocumentPart], written: Sequence[WrittenPart]
-    ) -> None:
-        """Add the notes of all parts in their order; a source without documents is an error."""
-        notes = self._notes
-        notes.bytes_read = 0
-        n_documents: Counter[int] = Counter()
-        n_ranges: Counter[Path] = Counter()
-        once: set[tuple[str, str, str]] = set()
-        for part, of_part in zip(parts, written, strict=True):
-            notes.absorb(of_part.notes)
-            n_documents += of_part.n_documents
-            if part.format is not None and of_part.notes.n_files:
-                n_ranges[part.files[0].file.path] += 1
-            for event in of_part.events:
-                key = (event.kind, event.location, event.message)
-                if event.kind in (ENCODING, COLUMNS) and key in once:
-                    continue  # each range of a file says so
-                once.add(key)
-                if notes.listener is not None:
-                    notes.listener.add(event)
-        notes.n_files -= sum(n - 1 for n in n_ranges.values())
-        for number, source in enumerate(sources):
-            if not n_documents[number]:
-                names = {file.name for file in source.files}
-                skipped = [each for each in notes.skipped if each.path in names]
-                raise no_documents(source.name, skipped, notes, 0)
-        if missing := missing_columns(self._reading.fields or {}, notes):
-            raise SourceError("fields", f"no table has the column {name_some(missing)}")
 
 
 def choose_part_bytes(n_bytes: int, n_workers: int) -> int:

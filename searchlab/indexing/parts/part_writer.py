@@ -50,16 +50,17 @@ class WrittenPart:
     n_documents: Counter[int]
 
 
-class _Events(list[ReadingEvent]):
+class ReadingEvents(list[ReadingEvent]):
     """The events of a reading in a list."""
 
     def add(self, event: ReadingEvent) -> None:
+        """Receive an event."""
         self.append(event)
 
 
 def write_part(part: DocumentPart, number: int, build: BuildSettings, kept: KeptDocnos | None = None) -> WrittenPart:
     """Read a part and write its documents as shards: all, or those that are `kept`, under these docnos."""
-    events = _Events()
+    events = ReadingEvents()
     notes = ReadingNotes(listener=events if build.lists_events else None, max_kept=build.max_kept)
     identities, n_documents = Identities(), Counter[int]()
     documents = _identified(part.read(build.reading, notes), identities, n_documents)
