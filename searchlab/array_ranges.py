@@ -14,10 +14,15 @@ def concatenate_ranges(starts: Array, ends: Array, size: int) -> Array:
     Raises IndexError if an end is before its start, or a range is not within the array.
     """
     lengths = ends - starts
-    if len(lengths) and (lengths.min() < 0 or starts.min() < 0 or ends.max() > size):
-        raise IndexError(f"a range that ends before it begins, or is not within 0 to {size}")
+    require_within(starts, lengths, size)
     before = np.cumsum(lengths) - lengths
     return np.repeat(starts - before, lengths) + np.arange(lengths.sum())
+
+
+def require_within(starts: Array, lengths: Array, size: int) -> None:
+    """Raise IndexError unless all ranges are within an array of this size."""
+    if len(lengths) and (lengths.min() < 0 or starts.min() < 0 or (starts + lengths).max() > size):
+        raise IndexError(f"a range that ends before it begins, or is not within 0 to {size}")
 
 
 def offsets_of(lengths: npt.ArrayLike) -> Array:

@@ -77,6 +77,10 @@ class ShardContent:
 def _word_columns(words: Mapping[str, Mapping[str, int]], *, mixed: bool) -> dict[str, Array]:
     """All words with their terms; of several languages, each word with its language."""
     languages = sorted(words)
+    if len(languages) == 1 and not mixed:
+        terms = words[languages[0]]
+        known = sorted(terms)
+        return Strings.pack("words", known) | {"words.terms": np.array([*map(terms.__getitem__, known)], np.int32)}
     rows = sorted((word, place) for place, name in enumerate(languages) for word in words[name])
     columns = Strings.pack("words", (word for word, _ in rows))
     columns["words.terms"] = np.array([words[languages[place]][word] for word, place in rows], np.int32)

@@ -1,4 +1,4 @@
-"""Compiled loops over many tokens: inversion by counting sort, unions of postings, positions of frequent terms."""
+"""Compiled loops over many tokens: inversion by counting sort, unions and sums of postings, positions of terms."""
 
 from __future__ import annotations
 
@@ -38,6 +38,31 @@ def invert_tokens(tokens, starts, n_terms):  # type: ignore[no-untyped-def]
             postings += 1
         posting_offsets[term + 1] = postings
     return posting_offsets, docs[:postings], tfs[:postings], positions
+
+
+@njit(cache=True)  # type: ignore[untyped-decorator]
+def take_ranges(values, begins, starts, taken):  # type: ignore[no-untyped-def]
+    """Copy the values from each of `begins` on to where it `starts`; the last of the starts is the end."""
+    for i in range(len(begins)):
+        begin, start = begins[i], starts[i]
+        for place in range(starts[i + 1] - start):
+            taken[start + place] = values[begin + place]
+
+
+@njit(cache=True)  # type: ignore[untyped-decorator]
+def summarise_postings(offsets, docs, tfs, n_docs):  # type: ignore[no-untyped-def]
+    """The sum and the largest of the frequencies of each term, and the number of terms of each document."""
+    n_terms = len(offsets) - 1
+    counts, max_tfs = np.zeros(n_terms, np.int64), np.zeros(n_terms, np.int32)
+    uniques = np.zeros(n_docs, np.int32)
+    for term in range(n_terms):
+        total, largest = np.int64(0), np.uint32(0)
+        for i in range(offsets[term], offsets[term + 1]):
+            total += tfs[i]
+            largest = max(largest, tfs[i])
+            uniques[docs[i]] += 1
+        counts[term], max_tfs[term] = total, largest
+    return counts, max_tfs, uniques
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import numpy as np
 
 from searchlab.indexing.inversion.inversion import InvertedStream, TokenStream
@@ -15,7 +17,7 @@ def stream_columns(name: str, postings: InvertedStream, lengths: Array) -> dict[
     """The columns of a stream by their names; see `storage/columns`."""
     offsets, docs, tfs, _ = postings
     packed = pack_postings(offsets, docs, tfs)
-    counts, max_tfs = count_terms(offsets, tfs)
+    counts, max_tfs, uniques = _summarise(postings, len(lengths))
     # Sixteen bits hold all frequencies, unless a text has a word 65,536 times or more.
     tf_type = np.uint16 if (max_tfs <= np.iinfo(np.uint16).max).all() else np.uint32
     return {
@@ -25,8 +27,19 @@ def stream_columns(name: str, postings: InvertedStream, lengths: Array) -> dict[
         f"{name}.counts": counts,
         f"{name}.max_tfs": max_tfs.astype(tf_type),
         f"{name}.lengths": lengths.astype(np.int32),
-        f"{name}.uniques": np.bincount(docs, minlength=len(lengths)).astype(np.int32),
+        f"{name}.uniques": uniques,
     }
+
+
+def _summarise(postings: InvertedStream, n_docs: int) -> tuple[Array, Array, Array]:
+    """The sum and the largest of the frequencies of each term, and the number of terms of each document."""
+    offsets, docs, tfs, _ = postings
+    if "numba" in sys.modules:
+        from searchlab.indexing.inversion.inversion_kernel import summarise_postings
+
+        sums: tuple[Array, Array, Array] = summarise_postings(offsets, docs, tfs, n_docs)
+        return sums
+    return *count_terms(offsets, tfs), np.bincount(docs, minlength=n_docs).astype(np.int32)
 
 
 def token_columns(name: str, stream: TokenStream, n_terms: int) -> dict[str, Array]:

@@ -6,6 +6,7 @@ import json
 import threading
 from array import array
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import accumulate, islice
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,8 @@ from searchlab.types import Array
 # Short texts: level 3 takes a quarter longer than level 1 and saves nothing. DEFLATE saves 6 % and takes four times as
 # long.
 COMPRESSION = 1
+# Documents that are put into another order at once.
+TAKEN_AT_ONCE = 1 << 14
 
 
 def pack_document(document: Document, n_terms: Sequence[int] = ()) -> bytes:
@@ -50,9 +53,14 @@ class PackedDocuments:
 
     def take(self, order: Iterable[int]) -> PackedDocuments:
         """The same documents, in another order."""
-        ends = self._ends
+        ends, taken = self._ends, PackedDocuments()
+        numbers = iter(order)
         with memoryview(self._bytes) as view:
-            return PackedDocuments(view[ends[number] : ends[number + 1]] for number in order)
+            while pieces := [view[ends[number] : ends[number + 1]] for number in islice(numbers, TAKEN_AT_ONCE)]:
+                end = len(taken._bytes)
+                taken._bytes += b"".join(pieces)
+                taken._ends.extend(end + last for last in accumulate(map(len, pieces)))
+        return taken
 
     def arrays(self) -> dict[str, Array]:
         """The arrays of the file; no document can be added afterwards."""

@@ -7,10 +7,7 @@ columns already hold the same postings sorted: many terms are encoded at a time 
 
 from __future__ import annotations
 
-import pickle
-import zlib
 from collections.abc import Iterator
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +30,6 @@ from searchlab.indexing.whoosh.posting_encoding import (
     BININT1,
     BLOCK_BYTES,
     BLOCK_POSTINGS,
-    BYTE_VALUES,
     ENTRY_NUMBERS,
     NONE,
     POSITION_BYTES,
@@ -43,6 +39,7 @@ from searchlab.indexing.whoosh.posting_encoding import (
     TUPLE3,
 )
 from searchlab.indexing.whoosh.schema import make_schema
+from searchlab.indexing.whoosh.stored_docnos import stored_docnos
 from searchlab.indexing.whoosh.term_table import TermTable, smallest_array
 from searchlab.types import Array
 
@@ -51,10 +48,6 @@ BATCH_POSTINGS = 1 << 19
 BATCH_TERMS = 1 << 14
 # Python encodes about this many postings in the time that numba takes to load.
 MIN_COMPILED_POSTINGS = 200_000
-# The beginning of a pickled dictionary with the key "docno" and a text, before the text's length.
-DOCNO_OPCODES = pickle.EMPTY_DICT + pickle.SHORT_BINUNICODE + b"\x05docno" + pickle.SHORT_BINUNICODE
-# The longest block of DEFLATE that is not compressed.
-MAX_STORED_BYTES = (1 << 16) - 1
 # A term's entry, as Whoosh's W3TermInfo writes it, without its postings.
 TERM_ENTRY = [
     ("is_inlined", "u1"),
@@ -124,13 +117,13 @@ class _ColumnWriter(SegmentWriter):  # type: ignore[misc]
     def store(self, docnos: PackedStrings, lengths: dict[str, Array]) -> None:
         """Write the docnos as stored fields, and Whoosh's one-byte code of each text's length."""
         writer = self.perdocwriter
-        blob, bounds = docnos.blob.tobytes(), docnos.offsets.tolist()
-        stored = [_as_zlib(_stored_docno(blob[begin:end])) for begin, end in pairwise(bounds)]
-        ends = offsets_of([len(piece) for piece in stored])
+        stored = stored_docnos(docnos)
+        n_docs = len(docnos.offsets) - 1
         column = writer._get_column("_stored")._child
-        column._dbfile.write(b"".join(stored))
-        column._count, column._offset_base = len(stored), int(ends[-1])
-        column._lengths.array, column._offsets.array = smallest_array(np.diff(ends)), smallest_array(ends[:-1])
+        column._dbfile.write(stored.blob.data)
+        column._count, column._offset_base = n_docs, int(stored.offsets[-1])
+        column._lengths.array = smallest_array(np.diff(stored.offsets))
+        column._offsets.array = smallest_array(stored.offsets[:-1])
         for name in ("title", "body"):
             if lengths[name].any():
                 column_name = f"_{name}_len"
@@ -140,7 +133,7 @@ class _ColumnWriter(SegmentWriter):  # type: ignore[misc]
                 of_lengths._dbfile.write(codes.tobytes())
                 of_lengths._count = len(codes)
                 writer._fieldlengths[name] = int(lengths[name].sum())
-        self.docnum = writer._doccount = len(bounds) - 1
+        self.docnum = writer._doccount = n_docs
         self._added = True
 
     def _flush_segment(self) -> None:
@@ -237,29 +230,6 @@ def _term_entries(numbers: Array, begin: int, *, has_positions: bool) -> PackedS
 def _as_rows(records: Array) -> Array:
     """The bytes of records, a row each."""
     return records.view(np.uint8).reshape(len(records), records.dtype.itemsize)
-
-
-def _stored_docno(docno: bytes) -> bytes:
-    """The pickle of the stored fields of a document, without the numbers for referring to them."""
-    if len(docno) >= BYTE_VALUES:
-        return pickle.dumps({"docno": docno.decode()}, pickle.HIGHEST_PROTOCOL)
-    return DOCNO_OPCODES + bytes([len(docno)]) + docno + pickle.SETITEM + pickle.STOP
-
-
-def _as_zlib(content: bytes) -> bytes:
-    """A zlib stream of some bytes that are not compressed: so short a text becomes no shorter.
-
-    The two bytes of zlib's head, one block of DEFLATE (the last one, stored; its length, and that with all bits
-    flipped), and a checksum: what `zlib.compress(content, 0)` gives for short contents in five times the time.
-    """
-    n = len(content)
-    if n > MAX_STORED_BYTES:
-        return zlib.compress(content, 0)
-    return b"\x78\x01\x01%b%b%b" % (
-        (n | (n ^ MAX_STORED_BYTES) << 16).to_bytes(4, "little"),
-        content,
-        zlib.adler32(content).to_bytes(4, "big"),
-    )
 
 
 def _length_codes(lengths: Array) -> Array:

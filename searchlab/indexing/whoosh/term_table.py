@@ -17,6 +17,7 @@ from whoosh.util.numlists import GrowableArray
 
 from searchlab.array_ranges import offsets_of
 from searchlab.indexing.storage.arrays.string_table import PackedStrings
+from searchlab.indexing.whoosh.byte_layout import put_rows, put_strings
 from searchlab.types import Array
 
 CRC_HASH = 1
@@ -44,10 +45,10 @@ class TermTable(OrderedHashWriter):  # type: ignore[misc]
         entries = np.empty(offsets[-1], np.uint8)
         lengths = np.column_stack([n_key_bytes, n_value_bytes]).astype(">i4")
         keys = offsets[:-1] + LENGTHS_BYTES
-        _put_rows(entries, offsets[:-1], lengths.view(np.uint8))
-        _put_rows(entries, keys, np.broadcast_to(np.frombuffer(prefix, np.uint8), (len(keys), len(prefix))))
-        _put_strings(entries, keys + len(prefix), terms)
-        _put_strings(entries, keys + n_key_bytes, values)
+        put_rows(entries, offsets[:-1], lengths.view(np.uint8))
+        put_rows(entries, keys, np.broadcast_to(np.frombuffer(prefix, np.uint8), (len(keys), len(prefix))))
+        put_strings(entries, keys + len(prefix), terms)
+        put_strings(entries, keys + n_key_bytes, values)
         self._positions.append(self.dbfile.tell() + offsets[:-1])
         self._hashes.append(_hashes(prefix, terms))
         self.dbfile.write(entries.tobytes())
@@ -103,14 +104,3 @@ def smallest_array(numbers: Array) -> array[int]:
     largest = int(numbers.max(initial=0))
     code = "B" if largest < 1 << 8 else "H" if largest < 1 << 16 else "i" if largest < 1 << 31 else "q"
     return array(code, numbers.astype(np.dtype(code)).tobytes())
-
-
-def _put_rows(out: Array, begins: Array, rows: Array) -> None:
-    """Copy each row to where it begins."""
-    out[begins[:, None] + np.arange(rows.shape[1])] = rows
-
-
-def _put_strings(out: Array, begins: Array, strings: PackedStrings) -> None:
-    """Copy each string to where it begins."""
-    shifts = np.repeat(begins - strings.offsets[:-1], np.diff(strings.offsets))
-    out[shifts + np.arange(len(shifts))] = strings.blob

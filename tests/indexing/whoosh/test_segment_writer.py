@@ -2,7 +2,6 @@
 
 import pickle
 import random
-import zlib
 from itertools import pairwise
 
 import numpy as np
@@ -214,15 +213,3 @@ def test_the_doctors_reader_reads_what_was_written(tmp_path, settings):
     write_whoosh(tmp_path / "whoosh", settings, pack(["a", "b"]), pack(["red"]), inverted, lengths)
     with open_whoosh(tmp_path / "whoosh", settings, 2) as reader:
         assert read_back(reader, "body", "red") == {0: [0, 2], 1: [1]}
-
-
-@pytest.mark.parametrize("n", [0, 1, 26, 255, 256, 65_535, 65_536, 200_000])
-def test_a_stored_docno_is_a_zlib_stream_of_its_bytes(n):
-    content = random.Random(n).randbytes(n)
-    assert zlib.decompress(segment_writer._as_zlib(content)) == content
-
-
-def test_a_short_stored_docno_is_what_zlib_makes_without_compression():
-    # Two bytes of head; a last block, stored; its length of 1, and that flipped; the byte; Adler-32, 98 twice.
-    by_hand = bytes([0x78, 1, 1, 1, 0, 0xFE, 0xFF, 97, 0, 98, 0, 98])
-    assert segment_writer._as_zlib(b"a") == by_hand == zlib.compress(b"a", 0)
