@@ -89,6 +89,8 @@ def write_whoosh(
         n_postings = sum(len(postings.docs) for _, postings, _ in writer.fields.values())
         writer.is_compiled = n_postings >= MIN_COMPILED_POSTINGS
         writer.commit(merge=False)
+        # Whoosh's objects refer to each other: the postings would stay in memory until these are looked for.
+        writer.fields.clear()
     except (whoosh_index.IndexError, whoosh_index.LockError, IndexingError) as error:
         # Whoosh's answer to some errors of the file system, which it catches.
         raise WriteFailed(f"{folder}: cannot be written ({error})") from error
