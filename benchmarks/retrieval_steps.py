@@ -58,10 +58,15 @@ def terms_step(folder: str, collection: str, queries: str, term_collection: str,
     Path(term_queries).write_text(json.dumps([" ".join(terms_of(text)) for text in texts]))
 
 
-def index_step(engine: str, collection: str, folder: str) -> dict[str, Any]:
-    began = time.perf_counter()
+def peak_step(engine: str, collection: str, folder: str) -> dict[str, Any]:
     with PeakMemory() as memory:
         ENGINES[engine].index(Path(collection), Path(folder))
+    return {"index_peak": memory.peak or peak_memory()}
+
+
+def index_step(engine: str, collection: str, folder: str) -> dict[str, Any]:
+    began = time.perf_counter()
+    ENGINES[engine].index(Path(collection), Path(folder))
     files = [path for path in Path(folder).rglob("*") if path.is_file()]
     for path in files:
         with path.open("rb+") as file:
@@ -70,7 +75,7 @@ def index_step(engine: str, collection: str, folder: str) -> dict[str, Any]:
         "index_seconds": time.perf_counter() - began,
         "index_bytes": sum(path.stat().st_size for path in files),
         "source_bytes": Path(collection).stat().st_size,
-        "index_peak": memory.peak or peak_memory(),
+        "index_peak": peak_memory(),
     }
 
 
@@ -165,6 +170,7 @@ def peak_memory() -> int:
 STEPS: dict[str, Callable[..., Any]] = {
     "collection": collection_step,
     "terms": terms_step,
+    "peak": peak_step,
     "index": index_step,
     "query": query_step,
     "exact": exact_step,
