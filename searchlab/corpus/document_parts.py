@@ -140,11 +140,12 @@ def divide_texts(
 ) -> Iterator[DocumentPart] | None:
     """Parts whose lines are numbered when they are asked for; None if reading them one by one is not worth it.
 
-    It is where nearly all bytes are in files that are divided without being read, JSON lines and TREC documents.
+    It is where nearly all bytes are in files that are divided without being read, JSON lines and TREC documents; two
+    parts are read before other processes could start.
     """
     files = [file for source in sources for file in source.files]
     n_bytes = sum(file.size for file in files)
-    if n_bytes <= part_bytes or len(files) > MAX_DETECTED_FILES:
+    if n_bytes <= 2 * part_bytes or len(files) > MAX_DETECTED_FILES:
         return None
     large = [file for file in files if file.size >= MIN_DETECTED_BYTES]
     splits = (split_lines, split_trec_documents)
