@@ -168,8 +168,8 @@ def test_the_first_error_is_raised_and_nothing_is_left(tmp_path, documents, text
 
 @pytest.mark.usefixtures("divided")
 def test_a_source_without_documents_is_an_error(tmp_path):
-    (tmp_path / "empty.jsonl").write_text('{"no": 1}\n' * 100)
-    with pytest.raises(SourceError, match="holds no documents; 100 bad records, first"):
+    (tmp_path / "empty.jsonl").write_text('{"no": 1}\n' * 200)
+    with pytest.raises(SourceError, match="holds no documents; 200 bad records, first"):
         searchlab.index(tmp_path / "empty.jsonl", tmp_path / "index", jobs=2)
     assert not (tmp_path / "index").exists()
 
