@@ -67,9 +67,17 @@ class WorkerProcess:
         return answer if isinstance(answer, BaseException) else WriteFailed("an indexing process ended early")
 
     def kill(self) -> None:
-        """Kill the process."""
+        """Kill the process, and close its pipes."""
+        self.stop()
+        self.close()
+
+    def stop(self) -> None:
+        """Kill the process; what it has sent can still be received."""
         self._process.kill()
         self._process.wait()
+
+    def close(self) -> None:
+        """Close the pipes of a process that has ended."""
         for pipe in (self._process.stdin, self._process.stdout):
             if pipe is not None:
                 try:

@@ -121,6 +121,7 @@ class Workers:
         self._processes: list[WorkerProcess] = []
         # What each process sends: a thread takes it, so that no process waits until this one does.
         self._answers: list[SimpleQueue[Any]] = []
+        self._threads: list[Thread] = []
         self._n_given = self._n_decided = 0
 
     def __enter__(self) -> Workers:
@@ -131,7 +132,8 @@ class Workers:
                 process = WorkerProcess(process_worker.__name__, environment)
                 self._processes.append(process)
                 self._answers.append(SimpleQueue())
-                Thread(target=_take_answers, args=(process, self._answers[-1]), daemon=True).start()
+                self._threads.append(Thread(target=_take_answers, args=(process, self._answers[-1]), daemon=True))
+                self._threads[-1].start()
                 process.send(replace(self._task, prefix=f"{self._task.prefix}-{number}"))
         except BaseException:
             self.__exit__()
@@ -140,7 +142,12 @@ class Workers:
 
     def __exit__(self, *exception: object) -> None:
         for process in self._processes:
-            process.kill()
+            process.stop()
+        # Threads that read a pipe come to its end before it is closed.
+        for thread in self._threads:
+            thread.join()
+        for process in self._processes:
+            process.close()
 
     def read(self, parts: Iterator[DocumentPart]) -> Iterator[tuple[DocumentPart, ReadPart]]:
         """Each part and what was read, in their order; `keep` is called for each before the next one is taken."""
