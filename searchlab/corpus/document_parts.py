@@ -167,7 +167,10 @@ def _number_each(parts: Sequence[DocumentPart]) -> Iterator[DocumentPart]:
         path = file.path
         numbered = replace(file, range=replace(file.range, n_lines_skipped=n_lines))
         yield replace(part, files=(replace(part.files[0], file=numbered),))
-        n_lines += count_lines(path, file.range.start, file.range.end)
+        try:
+            n_lines += count_lines(path, file.range.start, file.range.end)
+        except OSError as error:
+            raise SourceError(file.name, error.strerror or str(error)) from error
 
 
 def _divide_file(
