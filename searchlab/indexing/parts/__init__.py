@@ -1,1 +1,1 @@
-"""Indexing in parts: documents that are read, and written as shards, by processes of this machine or by the tasks of a cluster."""
+"""Indexing in parts: processes of this machine, or tasks of a cluster, read them and write their documents as shards."""
