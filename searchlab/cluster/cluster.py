@@ -402,9 +402,9 @@ def _quiet_dask() -> Iterator[None]:
     global _n_quiet
     with _quiet_lock:
         _n_quiet += 1
-        for name, logger in list(logging.root.manager.loggerDict.items()):
-            is_new = isinstance(logger, logging.Logger) and logger not in _levels
-            if is_new and name.partition(".")[0] == "distributed" and logger.level:
+        for name in list(logging.root.manager.loggerDict):
+            logger = logging.getLogger(name)
+            if name.partition(".")[0] == "distributed" and logger.level and logger not in _levels:
                 _levels[logger] = logger.level
                 logger.setLevel(logging.CRITICAL + 1)
     try:
