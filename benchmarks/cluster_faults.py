@@ -27,7 +27,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import psutil
+import psutil  # type: ignore[import-untyped]
 
 import searchlab
 from searchlab.features.latent_semantics.semantic_space import build_space
@@ -81,7 +81,7 @@ class WorkerKills:
 
 def _command(process: psutil.Process) -> list[str]:
     try:
-        return process.cmdline()
+        return list(process.cmdline())
     except psutil.Error:
         return []
 
@@ -193,7 +193,7 @@ def make_operations(home: Path, n_documents: int, seed: int) -> dict[str, Callab
 def kill_workers(home: Path, n_kills: int, n_documents: int, seed: int, seconds: float) -> tuple[int, Counter[str]]:
     """Repeat each operation until its share of the kills is done; returns the number of kills, and of results."""
     cluster_build.MIN_PART_BYTES = 20_000
-    document_blocks.BLOCK_WORDS = 10_000
+    document_blocks.BLOCK_WORDS = 10_000  # type: ignore[attr-defined]
     operations = make_operations(home, n_documents, seed)
     expected = {name: operation(None) for name, operation in operations.items()}
     results: Counter[str] = Counter()

@@ -16,7 +16,7 @@ import secrets
 import threading
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -59,6 +59,7 @@ class Cluster:
         self._processes: LocalProcesses | None = None
         self._client: Client | None = None
         self._depth = 0
+        self._silence = ExitStack()
         # Calls that are not finished, of all threads.
         self._under_way: dict[int, list[Future]] = {}
 
@@ -94,6 +95,7 @@ class Cluster:
             from distributed import Client, Security
         except ImportError:
             raise SettingError("clusters need Dask: pip install 'searchlab[cluster]'") from None
+        self._silence.enter_context(_quiet_dask())
         if self.address.needs_certificates and not Security().get_connection_args("client").get("ssl_context"):
             raise SettingError(
                 f"cluster {self.address.text} needs certificates: expected distributed.comm.tls.ca-file, "
@@ -127,7 +129,7 @@ class Cluster:
     def _disconnect(self) -> None:
         client, self._client = self._client, None
         processes, self._processes = self._processes, None
-        with _quiet_dask():
+        with self._silence:
             if client is not None:
                 with suppress(Exception):
                     client.close(timeout=2)
@@ -276,8 +278,7 @@ class Cluster:
     def _report_loss(self, problem: str) -> Iterator[None]:
         """Raise ClusterError for what Dask raises when the scheduler or the workers cannot be reached."""
         try:
-            with _quiet_dask():
-                yield
+            yield
         except (SearchlabError, ImportError, KeyboardInterrupt):
             raise
         except TaskFailed as error:
@@ -386,13 +387,32 @@ def _first_line(error: Exception) -> str:
     return lines[0] if lines else type(error).__name__
 
 
+# How many clusters are connected, and the levels of Dask's loggers before the first of them was.
+_n_quiet = 0
+_levels: dict[logging.Logger, int] = {}
+_quiet_lock = threading.Lock()
+
+
 @contextmanager
 def _quiet_dask() -> Iterator[None]:
-    """Silence the log of Dask's client, whose errors are raised here in one line."""
-    logger = logging.getLogger("distributed")
-    before = logger.level
-    logger.setLevel(logging.CRITICAL + 1)
+    """Silence the logs of Dask's client, in all threads: its errors are raised here, in one line.
+
+    Dask gives some loggers below its own a level and a handler.
+    """
+    global _n_quiet
+    with _quiet_lock:
+        _n_quiet += 1
+        for name in list(logging.root.manager.loggerDict):
+            logger = logging.getLogger(name)
+            if name.partition(".")[0] == "distributed" and logger.level and logger not in _levels:
+                _levels[logger] = logger.level
+                logger.setLevel(logging.CRITICAL + 1)
     try:
         yield
     finally:
-        logger.setLevel(before)
+        with _quiet_lock:
+            _n_quiet -= 1
+            if not _n_quiet:
+                for logger, level in _levels.items():
+                    logger.setLevel(level)
+                _levels.clear()

@@ -92,7 +92,7 @@ def check_sources(ask_all: AskAll, paths: Iterable[Path]) -> None:
         for path, expected in here.items():
             if there[path] != expected:
                 found = f"finds {path} to be {there[path]}, expected {expected} as here"
-                raise ClusterError(f"worker {worker} {found}; sources must lie on storage that all workers see")
+                raise ClusterError(f"worker {worker} {found}; it must lie on storage that all workers see")
 
 
 def describe_files(paths: Iterable[str]) -> dict[str, str]:

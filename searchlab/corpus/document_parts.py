@@ -183,7 +183,7 @@ def _divide_file(
     if split is None:
         return None, []
     try:
-        ranges = split(file.path, part_bytes)
+        ranges = split(file.path, part_bytes, settings.max_record_mb)
     except OSError as error:
         raise SourceError(file.name, error.strerror or str(error)) from error
     if count_all is not None and len(ranges) > 1 and not ranges[-1].header_end:

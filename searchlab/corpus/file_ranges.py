@@ -50,16 +50,16 @@ class FileRange:
         return number if number <= self.n_header_lines else number + self.n_lines_skipped
 
 
-# Ranges of about this many bytes of a file; a single one if it cannot be divided.
-SplitFile = Callable[[Path, int], list[FileRange]]
+# Ranges of about this many bytes of a file, whose records have at most so many megabytes; one if it cannot be divided.
+SplitFile = Callable[[Path, int, float], list[FileRange]]
 
 
-def split_lines(path: Path, range_bytes: int) -> list[FileRange]:
+def split_lines(path: Path, range_bytes: int, max_record_mb: float) -> list[FileRange]:
     """Ranges of a file in which each line is a record; their lines are still to be numbered (`number_lines`)."""
     return _split(path, range_bytes, _next_line)
 
 
-def split_trec_documents(path: Path, range_bytes: int) -> list[FileRange]:
+def split_trec_documents(path: Path, range_bytes: int, max_record_mb: float) -> list[FileRange]:
     """Ranges of a file of <DOC> … </DOC>; their lines are still to be numbered (`number_lines`)."""
     return _split(path, range_bytes, _next_trec_document)
 

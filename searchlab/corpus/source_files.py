@@ -243,7 +243,7 @@ def open_source_file(file: SourceFile, reading: ReadingContext) -> Iterator[Open
     try:
         with (
             _open_stored(file, reading.notes) as stored,
-            _decompress(stored) as unpacked,
+            _decompress(stored, file) as unpacked,
             _recode(unpacked, file, reading.notes) as stream,
         ):
             head = stream.peek(HEAD_BYTES)[:HEAD_BYTES].decode("utf-8", "replace").removeprefix("\ufeff")
@@ -276,8 +276,9 @@ def _open_stored(file: SourceFile, notes: ReadingNotes) -> io.BufferedReader:
     return io.BufferedReader(_StandardInput(notes), HEAD_BYTES)
 
 
-def _decompress(stored: io.BufferedReader) -> io.BufferedReader:
-    if not stored.peek(2).startswith(_GZIP_MAGIC):
+def _decompress(stored: io.BufferedReader, file: SourceFile) -> io.BufferedReader:
+    # Only files that are not compressed are divided; a range may begin with any bytes.
+    if file.range is not None or not stored.peek(2).startswith(_GZIP_MAGIC):
         return stored
     return io.BufferedReader(gzip.GzipFile(fileobj=stored), HEAD_BYTES)
 

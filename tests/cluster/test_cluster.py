@@ -1,4 +1,6 @@
 import json
+import platform
+import resource
 import signal
 import subprocess
 import sys
@@ -64,6 +66,14 @@ def test_few_places_move_when_a_worker_goes():
 def test_a_task_whose_worker_is_killed_runs_again(cluster, tmp_path):
     calls = [(str(tmp_path / str(number)),) for number in range(3)]
     assert cluster.run(worker_tasks.write_once, calls) == ["second"] * 3
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="the settings are those of glibc's allocator")
+def test_workers_use_the_memory_of_large_arrays_again(cluster):
+    n_arrays, n_bytes = 50, 2**21
+    cluster.run(worker_tasks.count_faults, [(2, n_bytes)] * 10)
+    faults = cluster.run(worker_tasks.count_faults, [(n_arrays, n_bytes)] * 2)
+    assert max(faults) < n_arrays * n_bytes // resource.getpagesize() / 4
 
 
 def test_work_that_takes_too_long_is_an_error(cluster, tmp_path):

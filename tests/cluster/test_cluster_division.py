@@ -51,9 +51,11 @@ def engine(folder):
 
 @pytest.fixture(scope="module")
 def qrels(topics):
-    return {
+    """Judgments, read-only as those of a file."""
+    grades = {
         topic.qid: {f"d{number:03}": number % 3 for number in range(int(topic.qid), 300, 13)} for topic in topics[:12]
     }
+    return searchlab.Qrels.from_dict(grades)
 
 
 def assert_equal_tables(found, expected) -> None:

@@ -5,6 +5,8 @@ import shutil
 import pytest
 
 import searchlab
+from searchlab.cluster.worker_checks import describe_files
+from searchlab.errors import ClusterError
 
 
 @pytest.fixture
@@ -60,3 +62,17 @@ def test_the_diagnosis_is_that_of_one_machine(copied, cluster, damage, healthy):
     assert expected.healthy == healthy
     assert bool(expected.findings) == (damage is not damage_nothing)
     assert searchlab.examine(copied, cluster=cluster) == expected
+
+
+def test_an_index_that_a_worker_does_not_see_is_not_damaged(copied, cluster, monkeypatch):
+    ask_all = cluster._ask_all
+
+    def answer(function, *arguments):
+        answers = dict(ask_all(function, *arguments))
+        if function is describe_files:
+            answers[min(answers)] = dict.fromkeys(arguments[0], "unreadable (No such file or directory)")
+        return answers
+
+    monkeypatch.setattr(cluster, "_ask_all", answer)
+    with pytest.raises(ClusterError, match=r"finds .*copy to be unreadable .* storage that all workers see"):
+        searchlab.examine(copied, cluster=cluster)

@@ -76,6 +76,28 @@ def test_a_scheduler_lost_while_running_or_training_leaves_no_file(here, run_cli
         (here / "output").unlink()
 
 
+def test_a_lost_scheduler_is_one_line_at_the_terminal(tmp_path):
+    write_documents(tmp_path / "docs.jsonl", 1000)
+    script = (
+        "import sys\nfrom searchlab import cli\nfrom searchlab.cluster.cluster import Cluster\n"
+        "submit = Cluster._submit\n"
+        "def submit_and_kill(cluster, *task):\n"
+        "    futures = submit(cluster, *task)\n"
+        "    cluster._processes._processes[0].kill()\n"
+        "    return futures\n"
+        "Cluster._submit = submit_and_kill\n"
+        "sys.argv = ['searchlab', 'index', 'docs.jsonl', '-i', './index', '--cluster', 'local:1']\n"
+        "cli.main()\n"
+    )
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    ended = subprocess.run(
+        [sys.executable, "-c", script], cwd=tmp_path, env=environment, capture_output=True, text=True
+    )
+    first, last = ended.stderr.splitlines()
+    assert (ended.returncode, first) == (1, "cluster: 1 workers at local:1")
+    assert last.startswith("searchlab: cluster local:1: the scheduler is lost")
+
+
 def test_an_interrupt_cancels_the_work_and_ends_the_processes(tmp_path):
     write_documents(tmp_path / "docs.jsonl", 100_000)
     script = (

@@ -23,9 +23,11 @@ from tests.cluster import worker_tasks
 
 @pytest.fixture(scope="module")
 def qrels(topics):
-    return {
+    """Judgments, read-only as those of a file."""
+    grades = {
         topic.qid: {f"d{number:03}": number % 3 for number in range(int(topic.qid), 300, 13)} for topic in topics[:12]
     }
+    return searchlab.Qrels.from_dict(grades)
 
 
 @pytest.fixture(scope="module")

@@ -1,9 +1,12 @@
 """Functions that tests run in workers."""
 
 import os
+import resource
 import signal
 import time
 from pathlib import Path
+
+import numpy as np
 
 from searchlab.errors import SettingError
 
@@ -54,3 +57,11 @@ def enter_alone(path: str) -> bool:
     time.sleep(0.02)
     Path(path).unlink()
     return True
+
+
+def count_faults(n_arrays: int, n_bytes: int) -> int:
+    """The pages of memory that the system hands out for arrays that are made one after the other."""
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+    for _ in range(n_arrays):
+        np.ones(n_bytes, np.uint8)
+    return resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before

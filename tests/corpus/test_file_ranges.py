@@ -67,6 +67,12 @@ def test_a_mark_at_the_beginning_is_no_part_of_the_first_record(tmp_path):
     assert_equal_in_parts(path, SIZES)
 
 
+def test_a_range_that_begins_as_a_compressed_file_does_is_read_as_it_is(tmp_path):
+    path = tmp_path / "docs.jsonl"
+    path.write_bytes(b"".join(b'{"docno": "d%d"}\n\x1f\x8b\n' % n for n in range(20)))
+    assert_equal_in_parts(path, [17, 18, 19, 100])
+
+
 def test_trec_documents(tmp_path):
     records = [f"<DOC>\n<DOCNO> d{n} </DOCNO>\n<TEXT>\nwords of {n}\n</TEXT>\n</DOC>\n" for n in range(30)]
     records[3] = "stray words\n" + records[3]
@@ -77,6 +83,25 @@ def test_trec_documents(tmp_path):
     path = tmp_path / "docs.trec"
     path.write_text("".join(records))
     assert_equal_in_parts(path, SIZES)
+
+
+def test_markup_that_is_never_closed_hides_nothing_after_the_next_document(tmp_path):
+    documents = [f"<DOC>\n<DOCNO>d{n}</DOCNO>\n</DOC>\n" for n in range(12)]
+    documents[2] = "<unclosed\n" + documents[2]
+    documents[9] = "stray\n" + documents[9]
+    path = tmp_path / "docs.trec"
+    path.write_text("".join(documents))
+    assert_equal_in_parts(path, SIZES)
+    assert [each.location for each in read_whole(path)[1].bad_records] == [f"{path}:29"]
+
+
+def test_rows_that_are_too_long_divide_a_table_as_they_are_read(tmp_path):
+    # The quote of row 20 would be closed by that of row 40, which begins a value of two lines, but for the limit.
+    rows = [f"d{n},t,word" for n in range(60)]
+    rows[20], rows[40] = 'd20,"never closed,x', 'd40,",first\nsecond",y'
+    path = tmp_path / "docs.csv"
+    path.write_text("docno,title,text\n" + "\n".join(rows) + "\n")
+    assert_equal_in_parts(path, SIZES, max_record_mb=100 / 2**20)
 
 
 @pytest.mark.parametrize("header", ["docno,title,text", "title,text"])
@@ -131,8 +156,8 @@ def test_small_files_are_read_together(tmp_path):
 def test_a_file_without_line_ends_is_one_range(tmp_path):
     path = tmp_path / "docs"
     path.write_bytes(b"x" * 100)
-    assert split_lines(path, 10) == [FileRange(0, 100)]
-    assert split_trec_documents(path, 10) == [FileRange(0, 100)]
+    assert split_lines(path, 10, 64) == [FileRange(0, 100)]
+    assert split_trec_documents(path, 10, 64) == [FileRange(0, 100)]
 
 
 @given(st.binary(max_size=60).map(lambda data: data.translate(bytes(b"\r\na"[n % 3] for n in range(256)))))

@@ -141,11 +141,11 @@ def _read_rows(opened: OpenedFile, lines: TableLines, delimiter: str) -> Iterato
                 yield row
 
 
-def split_table(path: Path, range_bytes: int) -> list[FileRange]:
-    """Ranges of a table, which begin with rows; reads it, since line ends may be quoted."""
+def split_table(path: Path, range_bytes: int, max_record_mb: float) -> list[FileRange]:
+    """Ranges of a table, which begin with rows; reads it, since line ends may be quoted, or quotes never closed."""
     size = path.stat().st_size
     whole = [FileRange(0, size)]
-    reading = ReadingContext(ReadingNotes(), strict=False)
+    reading = ReadingContext(ReadingNotes(), strict=False, max_record_mb=max_record_mb)
     with open_source_file(SourceFile(path, str(path), path.name, size), reading) as opened:
         lines = TableLines(opened)
         first = next(lines, None)

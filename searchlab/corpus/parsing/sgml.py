@@ -58,6 +58,7 @@ def read_records(opened: OpenedFile, tag: str) -> Iterator[tuple[str, str]]:
                 error = RecordError(began, f"expected </{tag}>, found another <{tag}> at line {number}")
                 opened.reading.reject(error)
             began, content, length, strayed = opened.location(number), [], 0, False
+            outside = _Outside()  # markup that is never closed would hide what strays after this record
         elif began and bracket == "</":
             yield began, _COMMENT.sub(" ", "".join(content))
             began = ""

@@ -37,8 +37,8 @@ class CrossCollection:
 
     @cached_property
     def qrels(self) -> Judgments:
-        """The judgments of the topics."""
-        return {topic.qid: self.data.qrels[topic.qid] for topic in self.data.topics}
+        """The judgments of the topics, as dicts: Python does not pickle read-only views of them."""
+        return {topic.qid: dict(self.data.qrels[topic.qid]) for topic in self.data.topics}
 
     @cached_property
     def queries(self) -> TrainingQueries:
