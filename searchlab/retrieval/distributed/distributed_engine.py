@@ -6,8 +6,8 @@ which lies on storage that all see. What reads postings is asked of the workers,
 is counted once, and its counts travel with the requests. So workers read nothing but their own shards, and a
 document's score is the same, to the last bit, as on one machine.
 
-A query whose scores need more of the collection than that (mixtures of more than unigrams, topic models) is searched by
-one worker, over all shards.
+A query by a scorer that does not say what it needs of the collection (`QueryScorer.statistics`) is searched by one
+worker, over all shards.
 """
 
 from __future__ import annotations
