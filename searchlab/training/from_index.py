@@ -75,7 +75,15 @@ def train_from_index(
             engine, make_topics(topics), make_qrels(qrels), features, first_stage, progress, connected, divide
         )
         return train_prepared(
-            engine, data, recipe, first_stage, source=source, former=former, cluster=connected, progress=progress
+            engine,
+            data,
+            recipe,
+            first_stage,
+            source=source,
+            former=former,
+            cluster=connected,
+            divide=divide,
+            progress=progress,
         )
 
 
@@ -88,6 +96,7 @@ def train_prepared(
     source: str,
     progress: Progress,
     cluster: Cluster | None = None,
+    divide: str = "auto",
     former: Bundle | None = None,
 ) -> Bundle:
     """A model trained on prepared data."""
@@ -110,7 +119,7 @@ def train_prepared(
         **({"n_builtin_topics": n_known} if n_known else {}),
     }
     if former is not None:
-        compared = _compare_with_former(engine, recipe, data, first_stage, former, result, progress, cluster)
+        compared = _compare_with_former(engine, recipe, data, first_stage, former, result, progress, cluster, divide)
         training["former"] = {**compared.to_json(), "verdict": dict(former.trial or {}).get("verdict")}
     return replace(bundle, analyser=analyser, first_stage=first_stage, training=training)
 
@@ -124,6 +133,7 @@ def _compare_with_former(
     result: CrossValidationResult | None,
     progress: Progress,
     cluster: Cluster | None,
+    divide: str,
 ) -> ModelComparison:
     """The new model compared with the former one, whose features and first stage may be others."""
     stage = former.first_stage
@@ -135,7 +145,7 @@ def _compare_with_former(
     def prepare_again() -> TrainingSet:
         if is_same:
             return data
-        return prepare_training(engine, data.topics, data.qrels, former.features, stage, progress, cluster)
+        return prepare_training(engine, data.topics, data.qrels, former.features, stage, progress, cluster, divide)
 
     return compare_with_former(recipe, data, former, prepare_again, result, is_same, progress, cluster)
 

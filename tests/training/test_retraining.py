@@ -11,6 +11,7 @@ from searchlab.rankers.first_stage import FirstStage
 from searchlab.rankers.reranking import Reranker
 from searchlab.records import Document, Ranking, Topic
 from searchlab.retrieval.engine import SearchEngine
+from searchlab.training import from_index
 from searchlab.training.from_index import train_from_index
 from searchlab.training.query_folds import deal_folds
 from searchlab.training.recipe import Recipe
@@ -183,6 +184,18 @@ def test_a_model_is_trained_again_as_its_file_says(engine, recipe, tmp_path):
     again = recipe_of(load_bundle(tmp_path / "it.json"), Recipe.for_search("lambdamart", n_folds=0, measure="AP"))
     repeated = train_from_index(engine, topics(*range(8)), QRELS, GOOD, recipe=again, first_stage=STAGE)
     assert repeated.model.to_json() == trained.model.to_json()
+
+
+def test_candidates_of_the_former_model_are_divided_as_those_of_the_new_one(engine, half, monkeypatch):
+    divisions = []
+
+    def prepare(*arguments):
+        divisions.append(arguments[7])
+        return prepare_training(*arguments)
+
+    monkeypatch.setattr(from_index, "prepare_training", prepare)
+    found = train(engine, range(12), POOR, former=half, divide="shards").training["former"]
+    assert (found["kind"], divisions) == (SAME_FOLDS, ["shards", "shards"])
 
 
 def test_without_a_former_model_nothing_is_compared(half):
