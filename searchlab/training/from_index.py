@@ -16,10 +16,12 @@ import numpy as np
 
 from searchlab.cluster.cluster import Cluster, as_cluster
 from searchlab.corpus.values.conversion import make_qrels, make_topics
+from searchlab.errors import SettingError
 from searchlab.evaluation.comparison import Comparison, compare_values
 from searchlab.evaluation.run_evaluation import evaluate_run
 from searchlab.evaluation.significance import holm
 from searchlab.features.feature_sets import DEFAULT_SET
+from searchlab.features.user_defined.external_features import is_external
 from searchlab.rankers.builtin import load_builtin
 from searchlab.rankers.bundle import Bundle, analysis_record
 from searchlab.rankers.first_stage import FirstStage
@@ -139,6 +141,11 @@ def _compare_with_former(
     stage = former.first_stage
     if stage is None:
         return ModelComparison(NOT_COMPARED, "the former one was trained from a file of features")
+    try:
+        former.check_index(engine, [name for name in former.features if is_external(name)])
+    except SettingError as error:
+        reason = " ".join(str(error).split()).removeprefix(f"{engine.snapshot.folder}: ")
+        return ModelComparison(NOT_COMPARED, reason, former_fits=False)
     is_same = stage == first_stage and former.features == data.table.names
 
     @cache
