@@ -27,7 +27,7 @@ from searchlab.cli.options import (
     open_cluster,
 )
 from searchlab.cli.output import STANDARD_OUTPUT, require_writable_file
-from searchlab.cli.printing.model_printing import print_comparison, print_training, print_trial
+from searchlab.cli.printing.model_printing import print_retraining, print_training, print_trial
 from searchlab.cli.printing.terminal_text import print_line
 from searchlab.cli.progress import stage_bar
 from searchlab.cli.rerank_options import source_of
@@ -292,7 +292,7 @@ def _print_result(bundle: Bundle, output: str, if_better: bool) -> None:
     compared = bundle.training.get("former")
     if compared is not None:
         print()
-        print_comparison(compared, "sentence" if if_better else "finding")
+        print_retraining(compared, "sentence" if if_better else "finding")
     print()
     if compared is not None and not compared["is_better"]:
         if if_better:
