@@ -28,11 +28,12 @@ import numpy as np
 
 from searchlab.errors import SettingError
 from searchlab.records import Topic
+from searchlab.retrieval.best_documents import BestDocuments
 from searchlab.retrieval.composition.base_pipeline import BasePipeline, BaseSearch, PipelineHits, SearchRequest
 from searchlab.retrieval.composition.reranked import ScoredCandidates
 from searchlab.retrieval.composition.steps import setting_label
 from searchlab.retrieval.document_list import DocumentList
-from searchlab.retrieval.engine import BestDocuments, SearchEngine
+from searchlab.retrieval.engine import SearchEngine
 from searchlab.retrieval.expansion import RM3, RelevanceModel, as_expansion
 from searchlab.retrieval.fields.matches import Marks, Matches, count_marks, mark_documents
 from searchlab.retrieval.fields.other_fields import OtherField, find_other_fields

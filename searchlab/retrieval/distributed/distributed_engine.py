@@ -21,6 +21,7 @@ import numpy as np
 
 from searchlab.cluster.cluster import Cluster, as_cluster
 from searchlab.indexing.snapshot import TermCounts
+from searchlab.retrieval.best_documents import NOTHING_FOUND, BestDocuments
 from searchlab.retrieval.distributed.request_batches import RequestBatches
 from searchlab.retrieval.distributed.shard_division import SHARDS, ShardGroup, choose_division
 from searchlab.retrieval.distributed.shard_requests import (
@@ -37,7 +38,7 @@ from searchlab.retrieval.distributed.shard_requests import (
     merge_best,
 )
 from searchlab.retrieval.document_reading import DocumentReading
-from searchlab.retrieval.engine import NOTHING_FOUND, BestDocuments, SearchEngine
+from searchlab.retrieval.engine import SearchEngine
 from searchlab.retrieval.fields.matches import Marks
 from searchlab.retrieval.query.filters import Filter
 from searchlab.retrieval.query.query_analyzer import QueryAnalyzer

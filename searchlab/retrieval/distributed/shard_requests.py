@@ -18,8 +18,9 @@ import numpy as np
 from searchlab.corpus.trec.packed_docnos import PackedDocnos
 from searchlab.errors import REBUILD, IndexCorrupt, SearchlabError
 from searchlab.indexing.snapshot import TermCounts
+from searchlab.retrieval.best_documents import BestDocuments
 from searchlab.retrieval.document_reading import DocumentReading
-from searchlab.retrieval.engine import BestDocuments, SearchEngine
+from searchlab.retrieval.engine import SearchEngine
 from searchlab.retrieval.query.filters import Filter
 from searchlab.retrieval.results import Query
 from searchlab.scorers.base import Scorer
