@@ -20,7 +20,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from searchlab.cluster.cluster import Cluster, as_cluster
-from searchlab.indexing.snapshot import TermCounts
+from searchlab.indexing.storage.shard import TermCounts
 from searchlab.retrieval.best_documents import NOTHING_FOUND, BestDocuments
 from searchlab.retrieval.distributed.request_batches import RequestBatches
 from searchlab.retrieval.distributed.shard_division import SHARDS, ShardGroup, choose_division

@@ -17,7 +17,7 @@ import numpy as np
 
 from searchlab.corpus.trec.packed_docnos import PackedDocnos
 from searchlab.errors import REBUILD, IndexCorrupt, SearchlabError
-from searchlab.indexing.snapshot import TermCounts
+from searchlab.indexing.storage.shard import TermCounts
 from searchlab.retrieval.best_documents import BestDocuments
 from searchlab.retrieval.document_reading import DocumentReading
 from searchlab.retrieval.engine import SearchEngine
