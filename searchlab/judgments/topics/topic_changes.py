@@ -210,14 +210,21 @@ def redo_change(connection: sqlite3.Connection, id: int, judge: str, now: str) -
         acts,
     ).fetchall()
     for undone_id, act in undone:
-        again = connection.execute(
-            "INSERT INTO acts (topic, docno, judge, grade, note, made, imported)"
-            " SELECT topic, docno, judge, grade, note, ?, imported FROM acts WHERE id = ?",
-            (now, act),
-        ).lastrowid
-        connection.execute("INSERT INTO redone (undone, act) VALUES (?, ?)", (undone_id, again))
+        add_again(connection, undone_id, act, now)
     new = record_change(connection, kind, what, judge, now, versions, before, undoes=undo_id)
     return Change(new, kind, what, judge, now, False)
+
+
+def add_again(connection: sqlite3.Connection, undone: int, act: int, now: str) -> int:
+    """Add an act that was undone, given by the row of its undo and its own, as a new act, whose row it returns."""
+    again = connection.execute(
+        "INSERT INTO acts (topic, docno, judge, grade, note, made, imported)"
+        " SELECT topic, docno, judge, grade, note, ?, imported FROM acts WHERE id = ?",
+        (now, act),
+    ).lastrowid
+    connection.execute("INSERT INTO redone (undone, act) VALUES (?, ?)", (undone, again))
+    assert again is not None
+    return again
 
 
 def _require_unchanged(connection: sqlite3.Connection, what: str, change: int, topics: Sequence[int]) -> None:
