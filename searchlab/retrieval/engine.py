@@ -9,9 +9,9 @@ A search takes these steps:
 
     parse     the query becomes terms and perhaps a syntax tree      query/query_analyzer.py
     prepare   the scorer, bound to the index, takes the query        scorers/execution/
-    score     the compiled kernel leaves out documents that cannot   pruned_search.py, or
+    score     the compiled kernel leaves out documents that cannot   ranking/pruned_search.py, or
               be among the best, or all that match are scored        query/matching.py
-    rank      the best of all shards, by score and docno             best_documents.py
+    rank      the best of all shards, by score and docno             ranking/best_documents.py
 """
 
 from __future__ import annotations
@@ -30,23 +30,23 @@ from searchlab.errors import StoreError, unknown_name
 from searchlab.indexing.snapshot import Snapshot
 from searchlab.indexing.snapshot_part import SnapshotPart
 from searchlab.records import Document
-from searchlab.retrieval.best_documents import (
+from searchlab.retrieval.expansion import as_expansion
+from searchlab.retrieval.fields.matches import Marks, Matches, mark_documents
+from searchlab.retrieval.fields.other_fields import find_other_fields
+from searchlab.retrieval.fields.sorting import SortOrder, require_order
+from searchlab.retrieval.query.filters import Filter
+from searchlab.retrieval.query.matching import Matcher
+from searchlab.retrieval.query.query_analyzer import QueryAnalyzer
+from searchlab.retrieval.query.synonyms import Synonyms
+from searchlab.retrieval.query.syntax_tree import Node
+from searchlab.retrieval.ranking.best_documents import (
     NOTHING_FOUND,
     BestDocuments,
     BestOfShard,
     best_of_shards,
     first_in_order,
 )
-from searchlab.retrieval.expansion import as_expansion
-from searchlab.retrieval.fields.matches import Marks, Matches, mark_documents
-from searchlab.retrieval.fields.other_fields import find_other_fields
-from searchlab.retrieval.fields.sorting import SortOrder, require_order
-from searchlab.retrieval.pruned_search import PrunedSearch
-from searchlab.retrieval.query.filters import Filter
-from searchlab.retrieval.query.matching import Matcher
-from searchlab.retrieval.query.query_analyzer import QueryAnalyzer
-from searchlab.retrieval.query.synonyms import Synonyms
-from searchlab.retrieval.query.syntax_tree import Node
+from searchlab.retrieval.ranking.pruned_search import PrunedSearch
 from searchlab.retrieval.results import Contribution, Explanation, Hits, Query
 from searchlab.retrieval.search_arguments import Filters, parse_filters, require_k, require_text, warn_of_remarks
 from searchlab.scorers.base import Scorer

@@ -28,7 +28,6 @@ import numpy as np
 
 from searchlab.errors import SettingError
 from searchlab.records import Topic
-from searchlab.retrieval.best_documents import BestDocuments
 from searchlab.retrieval.composition.base_pipeline import BasePipeline, BaseSearch, PipelineHits, SearchRequest
 from searchlab.retrieval.composition.reranked import ScoredCandidates
 from searchlab.retrieval.composition.steps import setting_label
@@ -40,6 +39,7 @@ from searchlab.retrieval.fields.other_fields import OtherField, find_other_field
 from searchlab.retrieval.fields.sorting import SortOrder
 from searchlab.retrieval.query.filters import Filter
 from searchlab.retrieval.query.syntax_tree import DOCNO
+from searchlab.retrieval.ranking.best_documents import BestDocuments
 from searchlab.retrieval.results import Explanation, Hits, Query
 from searchlab.retrieval.search_arguments import Filters, require_k, require_text
 from searchlab.scorers.base import Scorer

@@ -21,7 +21,6 @@ import numpy as np
 
 from searchlab.cluster.cluster import Cluster, as_cluster
 from searchlab.indexing.storage.shard import TermCounts
-from searchlab.retrieval.best_documents import NOTHING_FOUND, BestDocuments
 from searchlab.retrieval.distributed.request_batches import RequestBatches
 from searchlab.retrieval.distributed.shard_division import SHARDS, ShardGroup, choose_division
 from searchlab.retrieval.distributed.shard_requests import (
@@ -42,6 +41,7 @@ from searchlab.retrieval.engine import SearchEngine
 from searchlab.retrieval.fields.matches import Marks
 from searchlab.retrieval.query.filters import Filter
 from searchlab.retrieval.query.query_analyzer import QueryAnalyzer
+from searchlab.retrieval.ranking.best_documents import NOTHING_FOUND, BestDocuments
 from searchlab.retrieval.results import Query
 from searchlab.retrieval.search_arguments import Filters, parse_filters
 from searchlab.scorers.base import Scorer

@@ -6,7 +6,7 @@ import threading
 
 import numpy as np
 
-from searchlab.retrieval.best_documents import BestDocuments
+from searchlab.retrieval.ranking.best_documents import BestDocuments
 from searchlab.scorers.execution.index_reader import IndexReader
 from searchlab.scorers.execution.scoring_plan import ScoringPlan
 from searchlab.types import Array
@@ -23,8 +23,8 @@ class PrunedSearch:
 
     def find_best(self, plan: ScoringPlan, limit: int) -> BestDocuments:
         """The best documents, at most `limit`."""
-        from searchlab.retrieval.ranking_kernels import take_best
-        from searchlab.retrieval.topk_kernels import Scratch, best_documents
+        from searchlab.retrieval.ranking.ranking_kernels import take_best
+        from searchlab.retrieval.ranking.topk_kernels import Scratch, best_documents
 
         starts = self._reader.shard_starts
         if not hasattr(self._threads, "scratch"):
