@@ -183,18 +183,16 @@ def train_command(
         first_stage = {"k": k, "scorer": scorer, "settings": dict(pairs(scorer_settings or (), "--scorer-set"))}
         feature_set = make_feature_set([*make_feature_set(features).features, *read_external(external)])
         bundle = _train_from_index(
-            *(
-                recipe,
-                index,
-                topics,
-                topic_ids,
-                qrels,
-                feature_set,
-                first_stage | {"expanded": not no_rm3},
-                cluster,
-                divide,
-            ),
-            former=read_former(Path(output)),
+            recipe,
+            index,
+            topics,
+            topic_ids,
+            qrels,
+            feature_set,
+            first_stage | {"expanded": not no_rm3},
+            cluster,
+            divide,
+            read_former(Path(output)),
         )
         warn_of_missing_scores(bundle.training.get("missing_scores", {}), bundle.training["n_rows"])
     compared = bundle.training.get("former")
