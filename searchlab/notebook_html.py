@@ -64,7 +64,7 @@ def html_table(header: Sequence[str], rows: Iterable[Sequence[Cell]]) -> Markup:
     return Markup(f"<table><thead><tr>{head}</tr></thead><tbody>{lines}</tbody></table>")
 
 
-def one_line(text: str) -> Markup:
+def unbroken(text: str) -> Markup:
     """A text that is not broken into lines."""
     return Markup(f'<span class="sl-line">{escape(text)}</span>')
 

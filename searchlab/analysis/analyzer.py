@@ -215,7 +215,9 @@ class AnalysisSettings:
         if self.origin is not None:
             own = {"analyzer": self.analyzer, "origin": self.origin.to_json()}
         if self.language != ENGLISH:
-            own = {"language": self.language, "language_rules": _language_rules_version()}
+            from searchlab.analysis.languages import LANGUAGE_RULES_VERSION
+
+            own = {"language": self.language, "language_rules": LANGUAGE_RULES_VERSION}
         return own | {
             "word_rules": WORD_RULES_VERSION,
             "stemmer": self.stemmer,
@@ -235,7 +237,9 @@ class AnalysisSettings:
         stop_words = frozenset(texts(record, "stop_words"))
         named = one_line(record, "stemmer"), text(record, "stop_list"), stop_words, record["ngrams"]
         if "language" in record:
-            return cls(*named, language=_recorded_language(record))
+            from searchlab.analysis.languages import recorded_language
+
+            return cls(*named, language=recorded_language(record))
         if "analyzer" not in record:
             return cls(*named)
         try:
@@ -265,25 +269,6 @@ def _languages_named(names: str) -> tuple[str, ...]:
     from searchlab.analysis.languages import languages_named
 
     return languages_named(names)
-
-
-def _language_rules_version() -> int:
-    from searchlab.analysis.languages import LANGUAGE_RULES_VERSION
-
-    return LANGUAGE_RULES_VERSION
-
-
-def _recorded_language(record: dict[str, Any]) -> str:
-    """The language that an index records; raises IndexOutdated for another version of its rules."""
-    version, ours = whole_number(record, "language_rules"), _language_rules_version()
-    if version != ours:
-        raise IndexOutdated(f"language rules {version}, but this searchlab has language rules {ours}; {REBUILD}")
-    language = one_line(record, "language")
-    try:
-        _languages_named(language)
-    except SettingError as error:
-        raise ValueError(str(error)) from None
-    return language
 
 
 class Analyzer(OneForm):

@@ -13,13 +13,15 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from searchlab.analysis.function_words import FUNCTION_WORDS
 from searchlab.analysis.language_words import LanguageWords
 from searchlab.analysis.stemmers import SNOWBALL_LANGUAGES
 from searchlab.analysis.stopwords import ENGLISH_STOP_WORDS
 from searchlab.analysis.word_rules import AUTO, ENGLISH, STANDARD, WORD_RULES, WordRules
-from searchlab.errors import SettingError, unknown_name
+from searchlab.errors import REBUILD, IndexOutdated, SettingError, unknown_name
+from searchlab.json_records import one_line, whole_number
 
 # To be raised whenever the words, the terms or the stop list of a language other than English change.
 LANGUAGE_RULES_VERSION = 1
@@ -141,3 +143,17 @@ def languages_named(names: str) -> tuple[str, ...]:
     if len(found) > 1 and NO_LANGUAGE in found:
         raise SettingError(f"language is {names}, expected languages to detect, without {NO_LANGUAGE}")
     return tuple(found)
+
+
+def recorded_language(record: Mapping[str, Any]) -> str:
+    """The language that an index records; raises IndexOutdated for another version of its rules."""
+    version = whole_number(record, "language_rules")
+    if version != LANGUAGE_RULES_VERSION:
+        ours = f"this searchlab has language rules {LANGUAGE_RULES_VERSION}"
+        raise IndexOutdated(f"language rules {version}, but {ours}; {REBUILD}")
+    language = one_line(record, "language")
+    try:
+        languages_named(language)
+    except SettingError as error:
+        raise ValueError(str(error)) from None
+    return language

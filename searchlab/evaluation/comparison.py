@@ -30,7 +30,7 @@ from searchlab.evaluation.significance import (
     randomisation_test,
     sign_test,
 )
-from searchlab.notebook_html import html_block, html_table, one_line
+from searchlab.notebook_html import html_block, html_table, unbroken
 from searchlab.types import Floats
 
 # The significance level: a difference with a p-value below it is called significant.
@@ -127,10 +127,10 @@ class ComparisonTable:
                 each.mean_a,
                 each.name_b,
                 each.mean_b,
-                one_line(f"{format_difference(each.difference)} {_mark(each)}"),
-                one_line(f"[{format_difference(each.interval.low)}, {format_difference(each.interval.high)}]"),
-                one_line(format_p_value(each.p if each.p_corrected is None else each.p_corrected)),
-                one_line(f"{each.wins:,} / {each.ties:,} / {each.losses:,}"),
+                unbroken(f"{format_difference(each.difference)} {_mark(each)}"),
+                unbroken(f"[{format_difference(each.interval.low)}, {format_difference(each.interval.high)}]"),
+                unbroken(format_p_value(each.p if each.p_corrected is None else each.p_corrected)),
+                unbroken(f"{each.wins:,} / {each.ties:,} / {each.losses:,}"),
             )
             for each in self.comparisons
         ]

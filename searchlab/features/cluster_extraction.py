@@ -9,7 +9,7 @@ from searchlab.features.catalogue import Feature
 from searchlab.features.extraction import CandidateTopic, extract_topics
 from searchlab.features.feature_sets import make_feature_set
 from searchlab.features.user_defined.external_features import ExternalFeature
-from searchlab.retrieval.composition.cluster_batch import divide_topics
+from searchlab.retrieval.composition.cluster_batch import run_on_parts
 from searchlab.retrieval.engine import SearchEngine
 from searchlab.types import Array, Progress
 
@@ -28,13 +28,7 @@ def extract_on_cluster(
     sent = [feature if isinstance(feature, ExternalFeature) else feature.name for feature in features]
     with cluster:
         cluster.check_sources([engine.snapshot.folder])
-        parts = divide_topics(topics, len(cluster.workers))
-        progress("extracting", 0, len(topics))
-        blocks = cluster.run(
-            extract_part,
-            [(engine, part, sent) for part in parts],
-            on_done=lambda n_done, _: progress("extracting", n_done * len(topics) // len(parts), len(topics)),
-        )
+        blocks = run_on_parts(cluster, extract_part, topics, lambda part: (engine, part, sent), "extracting", progress)
     return [block for part in blocks for block in part]
 
 

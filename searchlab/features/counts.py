@@ -342,11 +342,11 @@ def _count_in_texts(columns: ShardColumns, stream: str, numbers: Array, docs: Ar
     n_terms = np.count_nonzero(numbers >= 0)
     if int((ends - starts).sum()) > MAX_READ_TOKENS * n_terms * len(docs):
         return False
-    from searchlab.features.token_kernels import count_terms
+    from searchlab.features.token_kernels import count_occurrences
 
     tokens = columns.tokens
     rows = np.arange(len(docs))
     memory = tokens.verify_within(starts, ends)
-    if not count_terms(memory, tokens.mask, starts, ends, len(columns.terms), rows, numbers, counts):
+    if not count_occurrences(memory, tokens.mask, starts, ends, len(columns.terms), rows, numbers, counts):
         raise IndexError("a token that is not the number of a term")
     return True

@@ -212,5 +212,5 @@ def _read_together(query: QueryContext, counted: Collection[str], wanted_of: Map
     if not counts.is_empty:
         readings.append(counts)
     if readings:
-        query.read_together(readings)
+        query.reader.read_together(readings)
     query.counts.learn(counts)

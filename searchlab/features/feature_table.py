@@ -60,7 +60,7 @@ class FeatureTable:
             "grades": None if grades is None else _whole_if_possible(np.asarray(grades)),
             "comments": None if comments is None else _strings(comments),
         }
-        checked = check_names(names)
+        checked = check_feature_names(names)
         _check_shapes(len(grouped_by), len(checked), columns)
         offsets, order = group_rows(grouped_by)
         for name, column in columns.items():
@@ -113,7 +113,7 @@ class FeatureTable:
     def with_values(self, values: npt.ArrayLike, names: Iterable[str] | None = None) -> FeatureTable:
         """The same rows with other values, and other names if they are other features."""
         # The rows are not checked again: in a search that would take longer than computing the values.
-        checked = self.names if names is None else check_names(names)
+        checked = self.names if names is None else check_feature_names(names)
         read_only = np.ascontiguousarray(values, dtype=np.float64).view()
         read_only.flags.writeable = False
         _check_shapes(self.n_rows, len(checked), {"values": read_only})
@@ -253,7 +253,7 @@ def concat(tables: Sequence[FeatureTable]) -> FeatureTable:
     )
 
 
-def check_names(names: Iterable[str]) -> tuple[str, ...]:
+def check_feature_names(names: Iterable[str]) -> tuple[str, ...]:
     """Check names of features: words without blanks, each once."""
     checked = tuple(names)
     for name in checked:

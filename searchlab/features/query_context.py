@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol, TypeVar
+from typing import Protocol
 
 import numpy as np
 
@@ -18,15 +18,13 @@ from searchlab.features.measuring.candidate_readings import NumberReading, Store
 from searchlab.indexing.storage.columns import STREAMS
 from searchlab.records import Document
 from searchlab.retrieval.document_list import DocumentList
-from searchlab.retrieval.document_reading import DocumentReading, SeveralReadings
+from searchlab.retrieval.document_reading import DocumentReader
 from searchlab.retrieval.engine import SearchEngine
 from searchlab.retrieval.expansion import RM3
 from searchlab.retrieval.pipeline import Pipeline, PipelineSearch
 from searchlab.retrieval.results import Hits
 from searchlab.scorers.bm25 import BM25
 from searchlab.types import Array, Floats
-
-T = TypeVar("T")
 
 
 class Space(Protocol):
@@ -72,7 +70,6 @@ class QueryContext:
     topic_model: TopicSpace | None = None
     search: PipelineSearch | None = None
     qid: str | None = None
-    _read: dict[DocumentReading[Any], Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @cached_property
     def words(self) -> list[str]:
@@ -123,19 +120,12 @@ class QueryContext:
     @cached_property
     def counts(self) -> CandidateCounts:
         """The counts of terms in the candidates, which several features share."""
-        return CandidateCounts(self.engine, self.documents.shards, self.documents.docs, self.read)
+        return CandidateCounts(self.engine, self.documents.shards, self.documents.docs, self.reader.read)
 
-    def read(self, reading: DocumentReading[T]) -> T:
-        """What a reading gives of the candidates."""
-        if reading not in self._read:
-            self._read[reading] = self.engine.read_documents(reading, self.documents.shards, self.documents.docs)
-        found: T = self._read[reading]
-        return found
-
-    def read_together(self, readings: Sequence[DocumentReading[Any]]) -> None:
-        """Ask for several readings of the candidates at once; `read` gives the result of each."""
-        results: list[Any] = self.read(SeveralReadings(tuple(readings)))
-        self._read.update(zip(readings, results, strict=True))
+    @cached_property
+    def reader(self) -> DocumentReader:
+        """What reads the candidates, each reading once; it has no reference to this context, which is freed at once."""
+        return DocumentReader(self.engine, self.documents.shards, self.documents.docs)
 
     def _count(self, weights: Mapping[str, float]) -> StreamCounts:
         return self.counts.collect(weights, ["both"]).streams["both"].known
@@ -189,7 +179,7 @@ class QueryCandidates:
     def numbers(self, field: str) -> Floats:
         """The number of each candidate in a stored field, NaN where it has none; dates in years."""
         _ = self.greatest(field)  # refuses a field that no document has
-        return self._context.read(NumberReading(field))
+        return self._context.reader.read(NumberReading(field))
 
     def greatest(self, field: str) -> float:
         """The greatest number of all documents of the index in a stored field."""
@@ -198,5 +188,5 @@ class QueryCandidates:
     @cached_property
     def documents(self) -> tuple[Document, ...]:
         """The stored documents with title, body and fields. Reading them takes longer than all counts."""
-        stored: list[Document] = self._context.read(StoredReading())
+        stored: list[Document] = self._context.reader.read(StoredReading())
         return tuple(stored)

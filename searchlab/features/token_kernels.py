@@ -17,7 +17,7 @@ compiled = njit(cache=True, nogil=True)
 
 
 @compiled
-def count_terms(tokens, mask, starts, ends, n_terms, rows, numbers, counts):  # type: ignore[no-untyped-def]
+def count_occurrences(tokens, mask, starts, ends, n_terms, rows, numbers, counts):  # type: ignore[no-untyped-def]
     """Count terms, given by their distinct numbers (-1: the shard lacks it): counts[t, rows[i]] for document i.
 
     Returns whether all tokens are numbers of terms.

@@ -11,16 +11,17 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import cached_property, lru_cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
 from searchlab.analysis.analyzer import Analyzer, NgramAnalyzer, TextAnalyzer
 from searchlab.errors import REBUILD, IndexCorrupt, IndexOutdated, SettingError, StoreError, unknown_name
+from searchlab.indexing.field_order import ValueRanks, rank_values, sort_keys
 from searchlab.indexing.storage.columns import NGRAMS, STREAMS, WordTable
 from searchlab.indexing.storage.field_columns import MAX_CACHED_FIELDS
 from searchlab.indexing.storage.manifest import Manifest, read_index_manifest
-from searchlab.indexing.storage.shard import Shard
+from searchlab.indexing.storage.shard import Shard, TermCounts
 from searchlab.records import Document, TermStats
 from searchlab.types import Array
 
@@ -33,14 +34,6 @@ MAX_CACHED_TERMS = 1 << 16
 MIN_COMPILED_DOCNOS = 64
 # Snapshots that a worker of a cluster keeps open.
 MAX_OPEN_SNAPSHOTS = 4
-
-
-class TermCounts(NamedTuple):
-    """The number of live documents with a term, its occurrences in them, and its largest frequency in one of them."""
-
-    doc_freq: int
-    term_count: int
-    max_tf: int
 
 
 def _open(folder: Path) -> tuple[Manifest, list[Shard]]:
@@ -69,13 +62,6 @@ def _open_again(folder: str, generation: int, written: str, language: str | None
         snapshot.close()
         raise StoreError(f"{folder}: the index was changed while several processes read it; try again")
     return snapshot
-
-
-class ValueRanks(NamedTuple):
-    """The values of a field in the alphabetical order of all shards: the rank of each shard's, and their number."""
-
-    by_shard: list[Array]
-    n_values: int
 
 
 class Snapshot:
@@ -194,7 +180,7 @@ class Snapshot:
 
     def count_tokens(self, text: str) -> int:
         """The number of tokens of all live documents in a stream or a field."""
-        return sum(_count_tokens(shard, text) for shard in self.shards)
+        return sum(shard.count_tokens(text) for shard in self.shards)
 
     @cached_property
     def n_terms(self) -> int:
@@ -204,7 +190,7 @@ class Snapshot:
     @cached_property
     def _live_terms(self) -> set[str]:
         return {
-            term for shard in self.shards for term in shard.columns.terms.take(np.flatnonzero(live_doc_freqs(shard)))
+            term for shard in self.shards for term in shard.columns.terms.take(np.flatnonzero(shard.live_doc_freqs()))
         }
 
     @cached_property
@@ -229,29 +215,12 @@ class Snapshot:
         return sum(shard.columns.fields.count_kinds(name)[1] for shard in self.shards)
 
     def _rank_values(self, name: str) -> ValueRanks:
-        fields = [shard.columns.fields for shard in self.shards]
-        if len(fields) == 1:
-            n_values = len(fields[0].values_of(name))
-            return ValueRanks([np.arange(n_values)], n_values)
-        values = [columns.values.take(np.array(columns.values_of(name), np.int64)) for columns in fields]
-        ranks = {value: rank for rank, value in enumerate(sorted(set().union(*values)))}
-        return ValueRanks([np.array([ranks[value] for value in each], np.int64) for each in values], len(ranks))
+        return rank_values([shard.columns.fields for shard in self.shards], name)
 
     def _make_sort_keys(self, name: str) -> list[Array]:
-        """For each shard a number for each document that orders documents by a field, NaN for those without a value.
-
-        They are the numbers of a field of numbers (see `FieldColumns.numbers_of`), or else the ranks of the values.
-        """
-        keys = []
-        for shard, ranks in zip(self.shards, self.value_ranks(name).by_shard, strict=True):
-            fields = shard.columns.fields
-            if name in self.numeric_fields:
-                numbers = fields.numbers_of(name)
-                keys.append(np.full(fields.n_docs, np.nan) if numbers is None else numbers)
-            else:
-                # The position -1, of documents without a value, is that of the NaN.
-                keys.append(np.append(ranks.astype(np.float64), np.nan)[fields.first_values(name)])
-        return keys
+        """For each shard a number for each document that orders documents by a field, NaN for those without a value."""
+        columns = [shard.columns.fields for shard in self.shards]
+        return sort_keys(columns, self.value_ranks(name), name, numeric=name in self.numeric_fields)
 
     def field_numbers(self, name: str, shards: Array, docs: Array) -> Array:
         """The numbers of documents in a field, NaN where they have none (see `FieldColumns.numbers_of`)."""
@@ -328,24 +297,10 @@ class Snapshot:
         return TermStats(self.n_docs, self.n_tokens[stream], *self.count_term(stream, term)[:2])
 
     def _count_term(self, stream: str, term: str) -> TermCounts:
-        doc_freq = term_count = max_tf = 0
-        for shard, number in zip(self.shards, self.term_numbers(stream, term), strict=True):
-            if number < 0:
-                continue
-            column = shard.columns.streams[stream]
-            postings = slice(int(column.offsets[number]), int(column.offsets[number + 1]))
-            if shard.live is None:
-                doc_freq += postings.stop - postings.start
-                term_count += int(column.counts[number])
-                max_tf = max(max_tf, int(column.max_tfs[number]))
-                continue
-            try:
-                tfs = column.tfs[postings][shard.live[column.docs[postings]]]
-            except IndexError:
-                raise IndexCorrupt(f"{shard.folder}: the postings of {stream} are damaged; {REBUILD}") from None
-            doc_freq += len(tfs)
-            term_count += int(tfs.sum(dtype=np.int64))
-            max_tf = max(max_tf, int(tfs.max()) if len(tfs) else 0)
+        numbers = zip(self.shards, self.term_numbers(stream, term), strict=True)
+        found = [shard.count_term(stream, number) for shard, number in numbers if number >= 0]
+        doc_freq, term_count = sum(each.doc_freq for each in found), sum(each.term_count for each in found)
+        max_tf = max((0, *(each.max_tf for each in found)))
         # Formulas take logarithms of these, and compiled loops bound scores by them.
         is_possible = 0 <= doc_freq <= self.n_docs and doc_freq <= term_count <= self.n_tokens[stream]
         if not is_possible or max_tf > term_count:
@@ -414,35 +369,12 @@ class Snapshot:
         """The docnos of all live documents, shard by shard."""
         with self.report_damage():
             for shard in self.shards:
-                for number in live_docs(shard).tolist():
+                for number in shard.live_docs.tolist():
                     yield shard.columns.docnos[number]
 
     def documents(self) -> Iterator[Document]:
         """All live documents, shard by shard in the order of their docnos."""
         with self.report_damage():
             for shard in self.shards:
-                for number in live_docs(shard).tolist():
+                for number in shard.live_docs.tolist():
                     yield shard.document(number)
-
-
-def live_docs(shard: Shard) -> Array:
-    """The numbers of a shard's live documents."""
-    return np.arange(shard.columns.n_docs) if shard.live is None else np.flatnonzero(shard.live)
-
-
-def live_doc_freqs(shard: Shard, stream: str = "both") -> Array:
-    """For each term of a shard the number of live documents that have it."""
-    column = shard.columns.streams[stream]
-    if shard.live is None:
-        return np.diff(column.offsets.whole)
-    return np.diff(np.concatenate([[0], np.cumsum(shard.live[column.docs.whole])])[column.offsets.whole])
-
-
-def _count_tokens(shard: Shard, text: str) -> int:
-    if text in shard.columns.streams and shard.live is None:
-        return int(shard.columns.streams[text].counts.whole.sum())
-    columns = shard.columns.text(text)
-    if columns is None:
-        return 0
-    lengths = columns.stream.lengths.whole
-    return int((lengths if shard.live is None else lengths[shard.live]).sum(dtype=np.int64))

@@ -11,7 +11,8 @@ from functools import cached_property, lru_cache
 
 import numpy as np
 
-from searchlab.indexing.snapshot import MAX_CACHED_TERMS, Snapshot, ValueRanks
+from searchlab.indexing.field_order import ValueRanks
+from searchlab.indexing.snapshot import MAX_CACHED_TERMS, Snapshot
 from searchlab.indexing.storage.field_columns import MAX_CACHED_FIELDS
 from searchlab.types import Array
 

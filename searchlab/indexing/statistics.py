@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from searchlab.indexing.snapshot import Snapshot, live_doc_freqs, live_docs
+from searchlab.indexing.snapshot import Snapshot
 from searchlab.indexing.storage.shard import Shard
 from searchlab.types import Array
 
@@ -106,14 +106,14 @@ def _count_terms(shard: Shard, stream: str) -> tuple[Array, Array]:
     """For each term of a shard, the number of live documents that have it, and its occurrences in them."""
     column = shard.columns.streams[stream]
     if shard.live is None:
-        return live_doc_freqs(shard, stream), column.counts.whole
+        return shard.live_doc_freqs(stream), column.counts.whole
     before = np.zeros(len(column.docs) + 1, np.int64)
     np.cumsum(np.where(shard.live[column.docs.whole], column.tfs.whole, 0), out=before[1:])
-    return live_doc_freqs(shard, stream), np.diff(before[column.offsets.whole])
+    return shard.live_doc_freqs(stream), np.diff(before[column.offsets.whole])
 
 
 def _count_stream(snapshot: Snapshot, stream: str, n_terms: int) -> StreamStatistics:
-    lengths = [shard.columns.streams[stream].lengths[live_docs(shard)] for shard in snapshot.shards]
+    lengths = [shard.columns.streams[stream].lengths[shard.live_docs] for shard in snapshot.shards]
     n_tokens = snapshot.n_tokens[stream]
     return StreamStatistics(
         sum(int(np.count_nonzero(of_shard)) for of_shard in lengths),

@@ -14,7 +14,7 @@ import numpy as np
 
 from searchlab.array_ranges import concatenate_ranges
 from searchlab.errors import REBUILD, IndexCorrupt
-from searchlab.indexing.snapshot import Snapshot, live_doc_freqs, live_docs
+from searchlab.indexing.snapshot import Snapshot
 from searchlab.indexing.storage.arrays.string_table import Strings
 from searchlab.indexing.storage.shard import Shard
 from searchlab.types import Array
@@ -43,7 +43,7 @@ class Vocabulary:
         numbers = dict(zip(names, range(len(names)), strict=True))
         doc_freqs = np.zeros(len(names), np.int64)
         for shard, terms in zip(snapshot.shards, texts, strict=True):
-            doc_freqs[[numbers[term] for term in terms]] += live_doc_freqs(shard)
+            doc_freqs[[numbers[term] for term in terms]] += shard.live_doc_freqs()
         kept = np.flatnonzero(doc_freqs >= min_doc_freq)
         return cls(Strings.of(names[i] for i in kept.tolist())), doc_freqs[kept]
 
@@ -87,7 +87,7 @@ class Vocabulary:
 
 def digests_of(shard: Shard, docs: Array | None = None) -> Array:
     """The first eight bytes of the digests of documents of a shard (all live ones by default)."""
-    docs = live_docs(shard) if docs is None else docs
+    docs = shard.live_docs if docs is None else docs
     digests: Array = np.ascontiguousarray(shard.columns.digests[docs, :8]).view(np.uint64)[:, 0]
     return digests
 

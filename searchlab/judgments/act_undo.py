@@ -14,7 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from searchlab.judgments.topics.topic_changes import BATCH, IMPORT, redo_change, undo_change
+from searchlab.judgments.topics.topic_changes import BATCH, IMPORT, add_again, redo_change, undo_change
 
 # Topic set, qid, docno, judge, grade, note and time of an act.
 ActRow = tuple[Any, ...]
@@ -103,15 +103,10 @@ def redo_last_act(connection: sqlite3.Connection, scope: ActScope, now: str) -> 
         again = redo_change(connection, change[0], scope.judge, now)
         first, last = connection.execute("SELECT first_act, last_act FROM changes WHERE id = ?", (again.id,)).fetchone()
         return ActStep(_read_acts(connection, first, last), again.what)
-    again_id = connection.execute(
-        "INSERT INTO acts (topic, docno, judge, grade, note, made, imported)"
-        " SELECT topic, docno, judge, grade, note, ?, 0 FROM acts WHERE id = ?",
-        (now, act),
-    ).lastrowid
-    connection.execute("INSERT INTO redone (undone, act) VALUES (?, ?)", (undone, again_id))
+    again_id = add_again(connection, undone, act, now)
     return ActStep(_read_acts(connection, again_id, again_id))
 
 
-def _read_acts(connection: sqlite3.Connection, first: int | None, last: int | None) -> tuple[ActRow, ...]:
+def _read_acts(connection: sqlite3.Connection, first: int, last: int) -> tuple[ActRow, ...]:
     rows = connection.execute(f"{_ACT}{_TOPIC} WHERE acts.id BETWEEN ? AND ? ORDER BY acts.id", (first, last))
     return tuple(tuple(row[2:]) for row in rows.fetchall())

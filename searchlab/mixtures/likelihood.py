@@ -25,6 +25,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from searchlab.array_ranges import concatenate_ranges, offsets_of
 from searchlab.errors import SettingError
 from searchlab.types import Flags, Floats, Ints
 
@@ -130,8 +131,8 @@ class Evidence:
     def take(self, queries: npt.ArrayLike) -> Evidence:
         """The evidence of some queries, by number."""
         chosen = np.asarray(queries, np.int64).reshape(-1)
-        pairs = expand_ranges(self.query_offsets[chosen], self.query_offsets[chosen + 1])
-        rows = expand_ranges(self.pair_offsets[pairs], self.pair_offsets[pairs + 1])
+        pairs = concatenate_ranges(self.query_offsets[chosen], self.query_offsets[chosen + 1], self.n_pairs)
+        rows = concatenate_ranges(self.pair_offsets[pairs], self.pair_offsets[pairs + 1], len(self.counts))
         return Evidence(
             self.probabilities[rows],
             self.counts[rows],
@@ -160,7 +161,7 @@ class Evidence:
 
     def with_pairs(self, pairs: Ints) -> Evidence:
         """The evidence of some pairs, by number, ascending; queries without any are left out."""
-        rows = expand_ranges(self.pair_offsets[pairs], self.pair_offsets[pairs + 1])
+        rows = concatenate_ranges(self.pair_offsets[pairs], self.pair_offsets[pairs + 1], len(self.counts))
         sizes = np.bincount(self.query_of_pair[pairs], minlength=self.n_queries)
         return Evidence(
             self.probabilities[rows],
@@ -339,18 +340,6 @@ def raise_to_minimum(weights: Floats, least: float) -> Floats:
 def sum_segments(numbers: npt.NDArray[np.float64], offsets: Ints) -> Floats:
     """The sums of numbers[offsets[i]:offsets[i + 1]]; no segment is empty."""
     return np.add.reduceat(numbers, offsets[:-1], axis=0) if len(offsets) > 1 else numbers[:0]
-
-
-def offsets_of(sizes: npt.ArrayLike) -> Ints:
-    """The offsets of segments of these sizes, with the end of the last one."""
-    ends = np.cumsum(np.asarray(sizes, np.int64))
-    return np.concatenate([np.zeros(1, np.int64), ends])
-
-
-def expand_ranges(begins: Ints, ends: Ints) -> Ints:
-    """The numbers of several ranges, concatenated."""
-    sizes = ends - begins
-    return np.asarray(np.repeat(begins - (np.cumsum(sizes) - sizes), sizes) + np.arange(sizes.sum()))
 
 
 def _check_offsets(name: str, offsets: Ints, n_segments: int, n_items: int) -> None:

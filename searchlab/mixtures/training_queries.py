@@ -13,9 +13,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from searchlab.array_ranges import concatenate_ranges
 from searchlab.errors import SettingError, unknown_name
 from searchlab.indexing.storage.columns import NGRAMS
-from searchlab.mixtures.likelihood import Evidence, Levels, expand_ranges, join, one_query
+from searchlab.mixtures.likelihood import Evidence, Levels, join, one_query
 from searchlab.mixtures.setting_checks import require_number
 from searchlab.records import Topic
 from searchlab.retrieval.composition.topic_batch import search_numbered
@@ -77,7 +78,8 @@ class TrainingQueries:
     def take(self, queries: Sequence[int]) -> TrainingQueries:
         """Some of the queries, by number."""
         chosen = np.asarray(queries, np.int64)
-        pairs = expand_ranges(self.evidence.query_offsets[chosen], self.evidence.query_offsets[chosen + 1])
+        offsets = self.evidence.query_offsets
+        pairs = concatenate_ranges(offsets[chosen], offsets[chosen + 1], self.evidence.n_pairs)
         qids = tuple(self.qids[query] for query in queries)
         return replace(self, evidence=self.evidence.take(chosen), qids=qids, docs=self.docs[pairs])
 

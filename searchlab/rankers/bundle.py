@@ -30,7 +30,7 @@ from searchlab.features.feature_sets import look_up_feature
 from searchlab.features.feature_table import FeatureTable, require_table
 from searchlab.features.preprocessing.preprocessor import Preprocessor
 from searchlab.features.user_defined.external_features import is_external
-from searchlab.json_numbers import without_nan
+from searchlab.json_numbers import compact_numbers, without_nan
 from searchlab.json_records import has_checksum, json_checksum, parse_json
 from searchlab.notebook_html import html_block, html_table
 from searchlab.rankers.explanation import explain_parts
@@ -261,7 +261,7 @@ class Bundle:
         record["checksum"] = json_checksum(record)
         text = json.dumps(record, ensure_ascii=False, indent=1, allow_nan=False)
         with open_atomic(path) as file:
-            file.write(_compact(text) + "\n")
+            file.write(compact_numbers(text) + "\n")
 
 
 def load_bundle(path: str | Path) -> Bundle:
@@ -382,24 +382,3 @@ def _list_names(names: Any) -> str:
     shown = ", ".join(list(names)[:MAX_NAMES_SHOWN])
     n_hidden = len(names) - MAX_NAMES_SHOWN
     return f"{shown} and {n_hidden} more features" if n_hidden > 0 else f"feature{'s' * (len(names) > 1)} {shown}"
-
-
-def _compact(text: str) -> str:
-    """JSON with each list of numbers on one line, for readability: indentation would give each number its own."""
-    lines: list[str] = []
-    number_list: list[str] | None = None
-    for line in text.split("\n"):
-        bare = line.strip()
-        if number_list is None and bare.endswith("["):
-            number_list = [line]
-        elif number_list is not None and bare.rstrip(",").lstrip("-")[:1].isdigit():
-            number_list.append(line)
-        elif number_list is not None and bare in ("]", "],") and len(number_list) > 1:
-            numbers = " ".join(number.strip() for number in number_list[1:])
-            lines.append(f"{number_list[0]}{numbers}{bare}")
-            number_list = None
-        else:
-            lines += number_list or []
-            number_list = [line] if bare.endswith("[") else None
-            lines += [] if number_list else [line]
-    return "\n".join(lines + (number_list or []))

@@ -81,7 +81,7 @@ class TrainingData:
                 raise SettingError(
                     f"sample_weight has the shape {weights.shape}, expected {len(rows)} finite numbers from 0"
                 )
-        offsets, order = group_rows(check_qids(qid, len(rows)))
+        offsets, order = group_rows(check_row_qids(qid, len(rows)))
         if order is not None:
             rows, grades = rows[order], grades[order]
             weights = None if weights is None else weights[order]
@@ -105,7 +105,7 @@ def check_rows(X: npt.ArrayLike, n_features: int | None = None, *, allow_nan: bo
     return rows
 
 
-def check_qids(qid: Any, n_rows: int) -> Array:
+def check_row_qids(qid: Any, n_rows: int) -> Array:
     """The query of each row, as an array."""
     qids = np.asarray(qid)
     if qids.shape != (n_rows,):

@@ -45,6 +45,27 @@ class ArrayReading(DocumentReading[Array]):
         return join_rows(parts, n_docs)
 
 
+class DocumentReader:
+    """Reads some documents of an index, given by shard and number; what was read is kept."""
+
+    def __init__(self, engine: SearchEngine, shards: Array, docs: Array) -> None:
+        self._engine = engine
+        self._documents = shards, docs
+        self._known: dict[DocumentReading[Any], Any] = {}
+
+    def read(self, reading: DocumentReading[T]) -> T:
+        """What a reading gives of the documents."""
+        if reading not in self._known:
+            self._known[reading] = self._engine.read_documents(reading, *self._documents)
+        found: T = self._known[reading]
+        return found
+
+    def read_together(self, readings: Sequence[DocumentReading[Any]]) -> None:
+        """Ask for several readings at once; `read` gives the result of each."""
+        results: list[Any] = self._engine.read_documents(SeveralReadings(tuple(readings)), *self._documents)
+        self._known.update(zip(readings, results, strict=True))
+
+
 def join_rows(parts: Sequence[tuple[Array, Array]], n_docs: int) -> Array:
     """The array of `n_docs` rows of which each part has some: their numbers, and the rows."""
     _, first = parts[0]

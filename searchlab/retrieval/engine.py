@@ -9,20 +9,19 @@ A search takes these steps:
 
     parse     the query becomes terms and perhaps a syntax tree      query/query_analyzer.py
     prepare   the scorer, bound to the index, takes the query        scorers/execution/
-    score     the compiled kernel leaves out documents that cannot   topk_kernels.py, or
+    score     the compiled kernel leaves out documents that cannot   ranking/pruned_search.py, or
               be among the best, or all that match are scored        query/matching.py
-    rank      the best of all shards, by score and docno
+    rank      the best of all shards, by score and docno             ranking/best_documents.py
 """
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Iterator, Sequence
 from copy import copy
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -40,18 +39,24 @@ from searchlab.retrieval.query.matching import Matcher
 from searchlab.retrieval.query.query_analyzer import QueryAnalyzer
 from searchlab.retrieval.query.synonyms import Synonyms
 from searchlab.retrieval.query.syntax_tree import Node
+from searchlab.retrieval.ranking.best_documents import (
+    NOTHING_FOUND,
+    BestDocuments,
+    BestOfShard,
+    best_of_shards,
+    first_in_order,
+)
+from searchlab.retrieval.ranking.pruned_search import PrunedSearch
 from searchlab.retrieval.results import Contribution, Explanation, Hits, Query
 from searchlab.retrieval.search_arguments import Filters, parse_filters, require_k, require_text, warn_of_remarks
 from searchlab.scorers.base import Scorer
 from searchlab.scorers.execution.bound_scorer import QueryScorer
 from searchlab.scorers.execution.index_reader import IndexReader
-from searchlab.scorers.execution.scoring_plan import ScoringPlan
 from searchlab.scorers.given_scorer import as_scorer
 from searchlab.types import Array, Progress, no_progress
 
 if TYPE_CHECKING:
     from searchlab.cluster.cluster import Cluster
-    from searchlab.corpus.trec.packed_docnos import PackedDocnos
     from searchlab.retrieval.document_reading import DocumentReading
     from searchlab.retrieval.expansion import RM3
     from searchlab.retrieval.pipeline import Pipeline
@@ -60,30 +65,6 @@ if TYPE_CHECKING:
 MAX_OPEN_ENGINES = 4
 
 T = TypeVar("T")
-
-
-class BestDocuments(NamedTuple):
-    """The best documents of a search, best first: their shards, their numbers there, and their scores.
-
-    `docnos` is None if they have not been read, `n_matches` if the documents that match have not been counted.
-    """
-
-    shards: Array
-    docs: Array
-    scores: Array
-    docnos: PackedDocnos | list[str] | None = None
-    n_matches: int | None = None
-
-
-class ScoredDocuments(NamedTuple):
-    """The best documents of a shard, in ascending order, their scores, and the number of all that match there."""
-
-    docs: Array
-    scores: Array
-    n_matches: int
-
-
-NOTHING_FOUND = BestDocuments(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0), [])
 
 
 class SearchEngine:
@@ -111,9 +92,7 @@ class SearchEngine:
         self.reader = IndexReader(self.snapshot)
         self.compiled = compiled
         self._analyzer = QueryAnalyzer(self.reader, rules)
-        self._threads = threading.local()
-        # Of all documents; computed when equal scores are first met.
-        self._known_docno_ranks = np.zeros(0, np.uint32)
+        self._pruned_search = PrunedSearch(self.reader)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Another process opens the same state of the index, once for all engines that it is sent."""
@@ -135,7 +114,7 @@ class SearchEngine:
         part = copy(self)
         part.snapshot = SnapshotPart(self.snapshot, shard_numbers)
         part.reader = IndexReader(part.snapshot, self.reader.statistics)
-        part._threads, part._known_docno_ranks = threading.local(), np.zeros(0, np.uint32)
+        part._pruned_search = PrunedSearch(part.reader)
         return part
 
     @property
@@ -231,22 +210,8 @@ class SearchEngine:
     ) -> BestDocuments:
         """The first of all documents that match, in the order of a field; equal values by score and docno."""
         marks = self.mark_matches(query, scorer, stream, filters)
-        found = [np.flatnonzero(marked) for marked in marks]
-        shards = np.repeat(np.arange(len(found)), [len(each) for each in found])
-        docs = np.concatenate([np.zeros(0, np.int64), *found])
-        values = order.precedence(self.snapshot, shards, docs)
-        if limit < len(docs):
-            # Only these can be among the first: all that precede the last of them, and its equals.
-            first = np.flatnonzero(values >= np.partition(values, -limit)[-limit])
-            shards, docs, values = shards[first], docs[first], values[first]
-        scores = self.score_documents(query, scorer, stream, shards, docs)
-        if limit < len(docs):
-            last = values == values.min()
-            n_wanted = limit - int(np.count_nonzero(~last))
-            kept = np.flatnonzero(~last | (scores >= np.partition(scores[last], -n_wanted)[-n_wanted]))
-            shards, docs, scores, values = shards[kept], docs[kept], scores[kept], values[kept]
-        rows = np.lexsort((-self._docno_ranks(shards, docs).astype(np.int64), -scores, -values))[:limit]
-        return BestDocuments(shards[rows], docs[rows], scores[rows])
+        score = partial(self.score_documents, query, scorer, stream)
+        return first_in_order(self.snapshot, order, marks, limit, score, compiled=self.compiled)
 
     def score_documents(self, query: Query, scorer: Scorer, stream: str, shards: Array, docs: Array) -> Array:
         """The scores of documents, given by shard and number, those of each shard in ascending order."""
@@ -369,42 +334,17 @@ class SearchEngine:
             return NOTHING_FOUND
         plan = scoring.plan(limit) if self.compiled and not filters else None
         if plan is not None:
-            return self._search_pruned(plan, limit)
-        by_shard = list(self._score_matching(scoring, query, limit, stream, filters))
-        shards, docs, scores = _join_shards(by_shard)
-        order = self._rank(shards, docs, scores, limit)
-        n_matches = sum(of_shard.n_matches for of_shard in by_shard)
-        return BestDocuments(shards[order], docs[order], scores[order], n_matches=n_matches)
-
-    def _search_pruned(self, plan: ScoringPlan, limit: int) -> BestDocuments:
-        """The best documents, by the compiled kernels."""
-        from searchlab.retrieval.ranking_kernels import take_best
-        from searchlab.retrieval.topk_kernels import Scratch, best_documents
-
-        starts = self.reader.shard_starts
-        if not hasattr(self._threads, "scratch"):
-            self._threads.scratch = Scratch.make(int(starts[-1]))
-        numbers, scores = best_documents(*plan, limit, self._threads.scratch)
-        order = np.argsort(-scores)
-        best: tuple[Array, Array, Array] = take_best(order, numbers, scores, limit, starts, self._known_docno_ranks)
-        if len(numbers) and not len(best[0]):
-            self._known_docno_ranks = self.snapshot.all_docno_ranks
-            best = take_best(order, numbers, scores, limit, starts, self._known_docno_ranks)
-        return BestDocuments(*best)
+            return self._pruned_search.find_best(plan, limit)
+        matching = self._score_matching(scoring, query, limit, stream, filters)
+        return best_of_shards(self.snapshot, matching, limit, compiled=self.compiled)
 
     def _score_matching(
         self, scoring: QueryScorer, query: Query, limit: int, stream: str, filters: tuple[Filter, ...]
-    ) -> Iterator[ScoredDocuments]:
+    ) -> Iterator[BestOfShard]:
         """The best of each shard's matching documents, by NumPy."""
         for shard_index, found in enumerate(self._match_shards(scoring, query, stream, filters)):
             docs = np.flatnonzero(found)
-            n_matches = len(docs)
-            scores = scoring.score(shard_index, docs)
-            if limit < len(docs):
-                # A document that scores less than the last of the best is not among them.
-                best = np.flatnonzero(scores >= np.partition(scores, -limit)[-limit])
-                docs, scores = docs[best], scores[best]
-            yield ScoredDocuments(docs, scores, n_matches)
+            yield BestOfShard.of(docs, scoring.score(shard_index, docs), limit)
 
     def _match_shards(
         self, scoring: QueryScorer, query: Query, stream: str, filters: tuple[Filter, ...]
@@ -432,33 +372,6 @@ class SearchEngine:
                 return len(self) if scoring.scores_every_document else query.terms[0].stats.doc_freq
             return sum(int(np.count_nonzero(found)) for found in self._match_shards(scoring, query, stream, filters))
 
-    def _rank(self, shards: Array, docs: Array, scores: Array, limit: int) -> Array:
-        """The positions of the best: by score, and by docno (descending) where scores are equal."""
-        order = np.argsort(-scores)
-        ranked = scores[order]
-        if limit < len(order):
-            last = int(np.searchsorted(-ranked, -ranked[limit - 1], "right"))
-            order, ranked = order[:last], ranked[:last]
-        differs = ranked[1:] != ranked[:-1]
-        if differs.all():
-            return order
-        # One sort key: first the group of equal scores, then the rank of the docno, from the last.
-        groups = np.zeros(len(order), np.int64)
-        np.cumsum(differs, out=groups[1:])
-        docno_ranks = self._docno_ranks(shards[order], docs[order])
-        n_ranks = sum(shard.columns.n_docs for shard in self.snapshot.shards)
-        return order[np.argsort(groups * n_ranks - docno_ranks)][:limit]
-
-    def _docno_ranks(self, shards: Array, docs: Array) -> Array:
-        """Numbers that order documents as their docnos do."""
-        if self.compiled or len(self.snapshot.shards) == 1:
-            return self.snapshot.docno_ranks(shards, docs)
-        columns = [shard.columns.docnos for shard in self.snapshot.shards]
-        docnos = [columns[s].bytes_at(d) for s, d in zip(shards.tolist(), docs.tolist(), strict=True)]
-        ranks = np.empty(len(docs), np.int64)
-        ranks[sorted(range(len(docnos)), key=docnos.__getitem__)] = np.arange(len(docnos))
-        return ranks
-
 
 @lru_cache(MAX_OPEN_ENGINES)
 def _open_again(
@@ -471,13 +384,6 @@ def _open_again(
         engine.close()
         raise StoreError(f"{folder}: the index was changed while it was searched by several processes; try again")
     return engine
-
-
-def _join_shards(found: Sequence[ScoredDocuments]) -> tuple[Array, Array, Array]:
-    """The documents of all shards: their shards, their numbers and their scores."""
-    shards = np.repeat(np.arange(len(found)), [len(of_shard.docs) for of_shard in found])
-    docs = np.concatenate([np.zeros(0, np.int64), *(of_shard.docs for of_shard in found)])
-    return shards, docs, np.concatenate([np.zeros(0), *(of_shard.scores for of_shard in found)])
 
 
 def _asks_for_nothing(query: Query, scoring: QueryScorer) -> bool:

@@ -91,10 +91,10 @@ def check_fusion(n_runs: int, method: str, weights: Sequence[float] | None = Non
         raise unknown_name("method", method, METHODS)
     if not n_runs:
         raise SettingError("no runs: expected at least one to fuse")
-    return check_weights([1.0] * n_runs if weights is None else weights, n_runs)
+    return check_run_weights([1.0] * n_runs if weights is None else weights, n_runs)
 
 
-def check_weights(weights: Sequence[float], n_runs: int) -> list[float]:
+def check_run_weights(weights: Sequence[float], n_runs: int) -> list[float]:
     """The weights of runs as floats; an error unless each run has one from 0 to `MAX_WEIGHT`, and one is above 0."""
     if len(weights) != n_runs:
         raise SettingError(f"found {len(weights)} weights for {n_runs} runs, expected one for each run")

@@ -1,13 +1,20 @@
-"""Export of search results to files of reference managers and spreadsheets."""
+"""Export of search results to files of reference managers and spreadsheets, and as the columns of a table."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from searchlab.errors import SettingError, unknown_name
 from searchlab.records import Document
+
+if TYPE_CHECKING:
+    from searchlab.retrieval.results import Hit
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +46,6 @@ class HitsExport:
     def exported(self, format: str) -> Iterator[str]:
         """The text of the hits in a format (ris, csv, bib, jsonl or run), piece by piece."""
         from searchlab.corpus.export.export_formats import EXPORT_FORMATS
-        from searchlab.errors import unknown_name
 
         if format not in EXPORT_FORMATS:
             raise unknown_name("format of results", format, EXPORT_FORMATS)
@@ -52,3 +58,24 @@ class HitsExport:
     def to_bibtex(self) -> str:
         """The hits as BibTeX."""
         return "".join(self.exported("bib"))
+
+
+def columns_of_hits(hits: Sequence[Hit], fields: str | Sequence[str], known: Collection[str]) -> dict[str, Any]:
+    """The columns of hits: rank, docno, score, title, and one or several of the fields that are known."""
+    from searchlab.dataframes import objects
+
+    names = [fields] if isinstance(fields, str) else fields
+    if not isinstance(names, Iterable):
+        raise SettingError(f"fields is {fields!r}, expected the name of a field, or a list of names")
+    listed = list(hits)
+    columns: dict[str, Any] = {
+        "rank": np.arange(1, len(listed) + 1),
+        "docno": objects([hit.docno for hit in listed]),
+        "score": np.array([hit.score for hit in listed], np.float64),
+        "title": objects([hit.title for hit in listed]),
+    }
+    wanted = [name for name in names if name not in columns]
+    for name in wanted:
+        if name not in known:
+            raise unknown_name("field", name, known)
+    return columns | {name: [hit.fields.get(name) for hit in listed] for name in wanted}

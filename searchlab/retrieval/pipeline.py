@@ -32,13 +32,14 @@ from searchlab.retrieval.composition.base_pipeline import BasePipeline, BaseSear
 from searchlab.retrieval.composition.reranked import ScoredCandidates
 from searchlab.retrieval.composition.steps import setting_label
 from searchlab.retrieval.document_list import DocumentList
-from searchlab.retrieval.engine import BestDocuments, SearchEngine
+from searchlab.retrieval.engine import SearchEngine
 from searchlab.retrieval.expansion import RM3, RelevanceModel, as_expansion
 from searchlab.retrieval.fields.matches import Marks, Matches, count_marks, mark_documents
 from searchlab.retrieval.fields.other_fields import OtherField, find_other_fields
 from searchlab.retrieval.fields.sorting import SortOrder
 from searchlab.retrieval.query.filters import Filter
 from searchlab.retrieval.query.syntax_tree import DOCNO
+from searchlab.retrieval.ranking.best_documents import BestDocuments
 from searchlab.retrieval.results import Explanation, Hits, Query
 from searchlab.retrieval.search_arguments import Filters, require_k, require_text
 from searchlab.scorers.base import Scorer

@@ -9,10 +9,7 @@ from functools import cached_property
 from html import escape
 from typing import TYPE_CHECKING, Any, Self, overload
 
-import numpy as np
-
 from searchlab.corpus.trec.packed_docnos import PackedDocnos
-from searchlab.errors import SettingError, unknown_name
 from searchlab.indexing.snapshot import MIN_COMPILED_DOCNOS, Snapshot
 from searchlab.indexing.storage.columns import NGRAMS, STREAMS
 from searchlab.indexing.storage.stored_documents import StoredDocument
@@ -31,7 +28,7 @@ from searchlab.retrieval.highlight.snippets import (
     mark_line,
     texts_as_json,
 )
-from searchlab.retrieval.hits_export import HitsExport
+from searchlab.retrieval.hits_export import HitsExport, columns_of_hits
 from searchlab.retrieval.near_duplicates import MAX_COMPARED, DuplicateGroup, group_duplicates
 from searchlab.retrieval.query.syntax_tree import Node
 from searchlab.types import Array
@@ -304,24 +301,9 @@ class Hits(HitsExport, Sequence[Hit]):
 
     def to_dataframe(self, fields: str | Sequence[str] = (), *, polars: bool = False) -> Any:
         """A DataFrame of pandas, or of polars: rank, docno, score, title, and one or several fields."""
-        from searchlab.dataframes import make_dataframe, objects
+        from searchlab.dataframes import make_dataframe
 
-        names = [fields] if isinstance(fields, str) else fields
-        if not isinstance(names, Iterable):
-            raise SettingError(f"fields is {fields!r}, expected the name of a field, or a list of names")
-        hits = list(self)
-        columns: dict[str, Any] = {
-            "rank": np.arange(1, len(hits) + 1),
-            "docno": objects([hit.docno for hit in hits]),
-            "score": np.asarray(self.scores, np.float64),
-            "title": objects([hit.title for hit in hits]),
-        }
-        wanted = [name for name in names if name not in columns]
-        for name in wanted:
-            if name not in self._snapshot.field_names:
-                raise unknown_name("field", name, self._snapshot.field_names)
-        further = {name: [hit.fields.get(name) for hit in hits] for name in wanted}
-        return make_dataframe(columns | further, polars=polars)
+        return make_dataframe(columns_of_hits(self, fields, self._snapshot.field_names), polars=polars)
 
     def _repr_html_(self) -> str:
         rows = [(hit.rank, Markup(_hit_html(hit)), hit.score) for hit in self[:MAX_ROWS]]

@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from searchlab.errors import SettingError, StoreError
-from searchlab.indexing.snapshot import live_docs
 from searchlab.indexing.storage.columns import STREAMS
 from searchlab.scorers.base import MIN_SETTING, Scorer
 from searchlab.scorers.execution.bound_scorer import ScorableQuery
@@ -140,7 +139,7 @@ class BoundTopicScorer(BoundDenseScorer):
         """P(T|D) of documents of a shard, a row a topic."""
         if shard_index not in self._cached_topics:
             shard = self.reader.snapshot.shards[shard_index]
-            live = live_docs(shard)
+            live = shard.live_docs
             if len(live) * self.model.n_topics > MAX_CACHED_PROBABILITIES:
                 return np.ascontiguousarray(self._read_topics(shard_index, docs).T)
             probabilities = np.zeros((self.model.n_topics, shard.columns.n_docs))

@@ -33,7 +33,7 @@ from searchlab.errors import SettingError
 from searchlab.indexing.blockwise.document_blocks import block_ends
 from searchlab.indexing.blockwise.row_blocks import RowBlock, StoredBlock
 from searchlab.indexing.blockwise.workspace import IN_MEMORY, Workspace
-from searchlab.topic_models.plsa_blocks import BlockTraining, Counts, split_blocks
+from searchlab.topic_models.plsa_blocks import BlockCounts, BlockTraining, split_blocks
 from searchlab.types import Floats, Progress, no_progress
 
 if TYPE_CHECKING:
@@ -165,7 +165,7 @@ def fold_in(counts: csr_array, of_terms: Floats, shares: Floats, temperature: fl
     """
     from searchlab.topic_models import plsa_kernels
 
-    nonzero = Counts.of(counts)
+    nonzero = BlockCounts.of(counts)
     n_docs, n_topics = counts.shape[0], of_terms.shape[1]
     raised = np.ascontiguousarray(of_terms, np.float64) ** temperature
     of_docs = np.full((n_docs, n_topics), 1 / n_topics)

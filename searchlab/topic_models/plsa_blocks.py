@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class Counts:
+class BlockCounts:
     """The nonzero counts of a block, document by document."""
 
     starts: npt.NDArray[np.int64]
@@ -31,7 +31,7 @@ class Counts:
     n_terms: int
 
     @classmethod
-    def of(cls, matrix: csr_array) -> Counts:
+    def of(cls, matrix: csr_array) -> BlockCounts:
         """The counts of a matrix, a row per document."""
         starts, terms = matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32, copy=False)
         return cls(starts, terms, matrix.data.astype(np.float32, copy=False), matrix.shape[1])
@@ -58,16 +58,16 @@ class Counts:
         """The document of each count."""
         return np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))
 
-    def split(self, share: float, rng: np.random.Generator) -> tuple[Counts, Counts]:
+    def split(self, share: float, rng: np.random.Generator) -> tuple[BlockCounts, BlockCounts]:
         """About this share of the words, each drawn independently, and all others."""
         counts = np.rint(self.counts).astype(np.int64)
         drawn = rng.binomial(counts, share)
         return self._with_counts(drawn), self._with_counts(counts - drawn)
 
-    def _with_counts(self, counts: npt.NDArray[np.int64]) -> Counts:
+    def _with_counts(self, counts: npt.NDArray[np.int64]) -> BlockCounts:
         nonzero = counts > 0
         starts = np.concatenate([[0], np.cumsum(nonzero)])[self.starts]
-        return Counts(starts, self.terms[nonzero], counts[nonzero].astype(np.float32), self.n_terms)
+        return BlockCounts(starts, self.terms[nonzero], counts[nonzero].astype(np.float32), self.n_terms)
 
 
 def split_blocks(
@@ -92,7 +92,7 @@ def split_block(
 ) -> tuple[StoredArrays, StoredArrays, float]:
     """About this share of the words of a block, all others, and the number of the former."""
     block = RowBlock.load(stored)
-    held, remaining = Counts.of(block.rows).split(share, rng)
+    held, remaining = BlockCounts.of(block.rows).split(share, rng)
     kept = [RowBlock(block.columns, counts.matrix).put(store).stored for counts in (held, remaining)]
     return kept[0], kept[1], held.n_words
 
@@ -177,7 +177,7 @@ class BlockTraining:
 def count_words(stored: StoredArrays) -> tuple[Floats, float]:
     """How often each word of a block occurs, and all words together."""
     block = RowBlock.load(stored)
-    counts = Counts.of(block.rows)
+    counts = BlockCounts.of(block.rows)
     totals: Floats = np.bincount(counts.terms, counts.counts, counts.n_terms).astype(np.float64)
     return totals, counts.n_words
 
@@ -194,7 +194,7 @@ def expect_block(
     if temperature != 1:
         topics **= temperature
     sums = np.zeros_like(of_terms)
-    plsa_kernels.expect_and_maximise(*Counts.of(block.rows).arrays, topics, of_terms, sums)
+    plsa_kernels.expect_and_maximise(*BlockCounts.of(block.rows).arrays, topics, of_terms, sums)
     return store.put({"of_docs": topics}), sums
 
 
@@ -205,13 +205,13 @@ def measure_block(stored: StoredArrays, of_docs: StoredArrays | None, sent: Stor
     block = RowBlock.load(stored)
     of_terms = sent.load()["of_terms"][block.columns]
     topics = _load_documents(of_docs, block.rows.shape[0], of_terms.shape[1])
-    likelihood, n_words = plsa_kernels.log_likelihood(*Counts.of(block.rows).arrays, topics, of_terms)
+    likelihood, n_words = plsa_kernels.log_likelihood(*BlockCounts.of(block.rows).arrays, topics, of_terms)
     return likelihood, n_words
 
 
 def weigh_topics(stored: StoredArrays, of_docs: StoredArrays | None, n_topics: int) -> tuple[Floats, float]:
     """The words of a block that each latent topic explains, and all its words."""
-    counts = Counts.of(RowBlock.load(stored).rows)
+    counts = BlockCounts.of(RowBlock.load(stored).rows)
     n_docs = len(counts.starts) - 1
     lengths = np.bincount(counts.doc_of_count, counts.counts, n_docs)
     return lengths @ _load_documents(of_docs, n_docs, n_topics), float(lengths.sum())

@@ -18,7 +18,7 @@ from searchlab.cluster.cluster import Cluster
 from searchlab.errors import SettingError, unknown_name
 from searchlab.indexing.blockwise.workspace import IN_MEMORY, open_workspace
 from searchlab.indexing.index_names import existing_index
-from searchlab.indexing.snapshot import Snapshot, live_docs
+from searchlab.indexing.snapshot import Snapshot
 from searchlab.indexing.storage.artefacts import (
     open_artefact_file,
     remove_uncommitted,
@@ -99,7 +99,7 @@ def save_topic_model(
     digests = all_digests(snapshot)
     learnt = np.empty((len(digests), model.n_topics), np.float32)
     for shard_index, shard in enumerate(snapshot.shards):
-        docs = live_docs(shard)
+        docs = shard.live_docs
         rows = model.topics_given_document(np.full(len(docs), shard_index), docs)
         learnt[np.searchsorted(digests, digests_of(shard))] = rows
     for (shard_index, doc), row in of_docs.items():

@@ -16,10 +16,12 @@ import numpy as np
 
 from searchlab.cluster.cluster import Cluster, as_cluster
 from searchlab.corpus.values.conversion import make_qrels, make_topics
+from searchlab.errors import SettingError
 from searchlab.evaluation.comparison import Comparison, compare_values
 from searchlab.evaluation.run_evaluation import evaluate_run
 from searchlab.evaluation.significance import holm
 from searchlab.features.feature_sets import DEFAULT_SET
+from searchlab.features.user_defined.external_features import is_external
 from searchlab.rankers.builtin import load_builtin
 from searchlab.rankers.bundle import Bundle, analysis_record
 from searchlab.rankers.first_stage import FirstStage
@@ -75,7 +77,15 @@ def train_from_index(
             engine, make_topics(topics), make_qrels(qrels), features, first_stage, progress, connected, divide
         )
         return train_prepared(
-            engine, data, recipe, first_stage, source=source, former=former, cluster=connected, progress=progress
+            engine,
+            data,
+            recipe,
+            first_stage,
+            source=source,
+            former=former,
+            cluster=connected,
+            divide=divide,
+            progress=progress,
         )
 
 
@@ -88,6 +98,7 @@ def train_prepared(
     source: str,
     progress: Progress,
     cluster: Cluster | None = None,
+    divide: str = "auto",
     former: Bundle | None = None,
 ) -> Bundle:
     """A model trained on prepared data."""
@@ -110,7 +121,7 @@ def train_prepared(
         **({"n_builtin_topics": n_known} if n_known else {}),
     }
     if former is not None:
-        compared = _compare_with_former(engine, recipe, data, first_stage, former, result, progress, cluster)
+        compared = _compare_with_former(engine, recipe, data, first_stage, former, result, progress, cluster, divide)
         training["former"] = {**compared.to_json(), "verdict": dict(former.trial or {}).get("verdict")}
     return replace(bundle, analyser=analyser, first_stage=first_stage, training=training)
 
@@ -124,18 +135,24 @@ def _compare_with_former(
     result: CrossValidationResult | None,
     progress: Progress,
     cluster: Cluster | None,
+    divide: str,
 ) -> ModelComparison:
     """The new model compared with the former one, whose features and first stage may be others."""
     stage = former.first_stage
     if stage is None:
         return ModelComparison(NOT_COMPARED, "the former one was trained from a file of features")
+    try:
+        former.check_index(engine, [name for name in former.features if is_external(name)])
+    except SettingError as error:
+        reason = " ".join(str(error).split()).removeprefix(f"{engine.snapshot.folder}: ")
+        return ModelComparison(NOT_COMPARED, reason, former_fits=False)
     is_same = stage == first_stage and former.features == data.table.names
 
     @cache
     def prepare_again() -> TrainingSet:
         if is_same:
             return data
-        return prepare_training(engine, data.topics, data.qrels, former.features, stage, progress, cluster)
+        return prepare_training(engine, data.topics, data.qrels, former.features, stage, progress, cluster, divide)
 
     return compare_with_former(recipe, data, former, prepare_again, result, is_same, progress, cluster)
 

@@ -10,11 +10,14 @@ comparisons are fair, and the first that is possible is made:
 
 The second compares what the two have learnt from and how, not the former model itself. If the settings and the topics
 are the same, and only grades have changed, no held-out topic can tell the two apart.
+
+A former model that does not fit the index any more cannot rank anything there: the new one takes its place.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -22,7 +25,7 @@ import numpy as np
 
 from searchlab.cluster.cluster import Cluster
 from searchlab.cluster.job_runs import run_calls
-from searchlab.errors import SearchlabError
+from searchlab.errors import SearchlabError, SettingError
 from searchlab.evaluation.comparison import Comparison, compare_values
 from searchlab.evaluation.number_text import format_count, format_value
 from searchlab.evaluation.run_evaluation import evaluate_run
@@ -56,21 +59,26 @@ class ModelComparison:
     """The new model compared with the former one.
 
     `kind` is one of KINDS, and `on` says in words on which topics, or why there is no comparison. `compared` has the
-    new model first; `values` are those of each topic, by qid.
+    new model first; `values` are those of each topic, by qid. `former_fits` the index, or else it cannot be used.
     """
 
     kind: str
     on: str
     compared: Comparison | None = None
     values: Mapping[str, tuple[float, float]] | None = None
+    former_fits: bool = True
 
     @property
     def is_better(self) -> bool:
-        """Whether the new model has the higher mean: only then does it take the place of the former one."""
+        """Whether the new model has the higher mean, or is the only one that fits: it takes the former one's place."""
+        if not self.former_fits:
+            return True
         return self.compared is not None and self.compared.difference > TIE_TOLERANCE
 
     def finding(self) -> str:
         """What was found, and on which topics, in a sentence without its full stop."""
+        if not self.former_fits:
+            return f"The former model cannot be used any more, the new one can: {self.on}"
         if self.compared is None:
             return f"The new model cannot be compared with the former one: {self.on}"
         equal = abs(self.compared.difference) <= TIE_TOLERANCE
@@ -127,19 +135,22 @@ def compare_with_former(
     """
     if result is None or result.held_out is None:
         return ModelComparison(NOT_COMPARED, "it was not cross-validated")
-    known = _known_qids(former, data)
-    if known is None:
-        return ModelComparison(NOT_COMPARED, "the file of the former one does not say which topics it was trained on")
     new = dict(zip(result.held_out.qids, result.held_out.values[recipe.label].tolist(), strict=True))
-    unseen = [qid for qid in new if qid not in known]
     try:
+        with _report_malformed():
+            known = _known_qids(former, data)
+        if known is None:
+            unknown = "the file of the former one does not say which topics it was trained on"
+            return ModelComparison(NOT_COMPARED, unknown)
+        unseen = [qid for qid in new if qid not in known]
         if len(unseen) >= MIN_VERDICT_QUERIES:
             table = former_data().table
             scores = former.scores(table)
             values = _measure(recipe, former_data(), [scores], unseen)
             on = f"{format_count(len(unseen), 'topic')} that neither has learnt from"
             return _compare(NEW_TOPICS, on, recipe, new, values)
-        former_recipe = recipe_of(former, recipe)
+        with _report_malformed():
+            former_recipe = recipe_of(former, recipe)
         if is_same_data and len(unseen) == 0 and _same_settings(former, former_recipe, recipe, data):
             return ModelComparison(NOT_COMPARED, "settings and topics are the same, and only judgments have changed")
         scores_of_folds = _score_in_same_folds(recipe, former_recipe, data, former_data(), known, progress, cluster)
@@ -168,6 +179,16 @@ def _compare(
     columns = [np.array(column) for column in zip(*pairs.values(), strict=True)]
     compared = compare_values(NEW, columns[0], FORMER, columns[1], measure, seed=recipe.seed)
     return ModelComparison(kind, on, compared, pairs)
+
+
+@contextmanager
+def _report_malformed() -> Iterator[None]:
+    """Raise SettingError where the former model's file, which may come from a stranger, is not as `train` writes it."""
+    try:
+        yield
+    except (LookupError, TypeError, ValueError, AttributeError) as error:
+        reason = f"{type(error).__name__}: {error}"
+        raise SettingError(f"the file of the former one does not say how it was trained ({reason})") from None
 
 
 def _known_qids(former: Bundle, data: TrainingSet) -> set[str] | None:

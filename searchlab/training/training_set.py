@@ -22,8 +22,8 @@ from searchlab.features.feature_table import FeatureTable
 from searchlab.features.prerequisites import build_prerequisites
 from searchlab.rankers.first_stage import FirstStage
 from searchlab.records import Judgments, Ranking, Topic
-from searchlab.retrieval.composition.cluster_batch import divide_topics
-from searchlab.retrieval.composition.topic_batch import search_numbered
+from searchlab.retrieval.composition.cluster_batch import run_on_parts
+from searchlab.retrieval.composition.topic_batch import STAGE, search_numbered
 from searchlab.retrieval.distributed.distributed_engine import divide_shards_of
 from searchlab.retrieval.distributed.shard_division import TOPICS
 from searchlab.retrieval.document_list import DocumentList, best_first
@@ -144,11 +144,8 @@ def _search_on_cluster(
     """The candidates of topics, which are divided among the workers."""
     with cluster:
         cluster.check_sources([engine.snapshot.folder])
-        parts = divide_topics(topics, len(cluster.workers))
-        found = cluster.run(
-            find_candidates,
-            [(engine, part, first_stage) for part in parts],
-            on_done=lambda n_done, _: progress("searching", n_done * len(topics) // len(parts), len(topics)),
+        found = run_on_parts(
+            cluster, find_candidates, topics, lambda part: (engine, part, first_stage), STAGE, progress
         )
     return [each for part in found for each in part]
 

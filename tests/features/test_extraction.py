@@ -1,3 +1,5 @@
+import gc
+import weakref
 from collections import Counter
 from functools import cached_property
 from itertools import pairwise
@@ -529,6 +531,25 @@ def test_the_semantic_space_is_opened_once_and_only_if_needed(engine, monkeypatc
     assert opened == [engine]
     assert table.column("semantic.both.query_50") == pytest.approx([-1, -1, -1])
     assert table.column("semantic.both.rm3_200") == pytest.approx([1, 1, 1])
+
+
+def test_what_was_read_of_a_query_is_freed_before_the_next_one(engine, monkeypatch):
+    contexts = []
+
+    def extract_and_note(query, features):
+        contexts.append(weakref.ref(query))
+        return extract_query(query, features)
+
+    extract_query = extraction.extract_query
+    monkeypatch.setattr(extraction, "extract_query", extract_and_note)
+    gc.disable()
+    try:
+        features = ["letor45", "score.both.rm3", "near.both.phrase", "query.both.clarity"]
+        extract(engine, TOPICS, judged(engine, QRELS), features)
+        assert len(contexts) > 1
+        assert [context() for context in contexts] == [None] * len(contexts)
+    finally:
+        gc.enable()
 
 
 def test_an_index_without_a_semantic_space_says_so(engine):

@@ -112,6 +112,20 @@ def test_a_batch_is_one_step_of_undo_and_redo(store):
     store.verify()
 
 
+def test_a_batch_is_redone_however_often_what_was_before_it_was_undone_and_redone(store):
+    judge(store, "1", "a", 0)
+    judge_batch(store, "1", ("a", 2), ("b", 1))
+    for _ in range(2):
+        store.undo("ann", "s", "1")
+    for _ in range(3):
+        assert store.redo("ann", "s", "1").last.docno == "a"
+        assert store.undo("ann", "s", "1").last.docno == "a"
+    store.redo("ann", "s", "1")
+    assert grades(store) == {"a": 0}
+    assert in_words(store.redo("ann", "s", "1"))[1] == ["a", "b"]
+    assert grades(store) == {"a": 2, "b": 1}
+
+
 def test_a_batch_that_changes_one_judgment_or_none_is_not_a_change(store):
     judge(store, "1", "a", 2)
     judge_batch(store, "1", ("a", 2), ("b", 1))

@@ -15,10 +15,10 @@ from searchlab.errors import SearchlabError, SettingError, SourceError, WriteFai
 from searchlab.features.catalogue import CATALOGUE
 from searchlab.features.feature_table import FeatureTable
 from searchlab.features.preprocessing.preprocessor import Preprocessor
+from searchlab.json_numbers import compact_numbers
 from searchlab.rankers.bundle import (
     FORMAT,
     Bundle,
-    _compact,
     analysis_record,
     columns_of,
     fingerprint_of,
@@ -175,14 +175,14 @@ json_values = st.recursive(
 @given(json_values)
 def test_lists_on_one_line_are_the_same_json(value):
     text = json.dumps(value, ensure_ascii=False, indent=1)
-    compact = _compact(text)
+    compact = compact_numbers(text)
     assert json.loads(compact) == value
     assert len(compact.split("\n")) <= len(text.split("\n"))
 
 
 def test_lists_of_numbers_are_on_one_line_and_others_are_not():
     kept = {"w": [1, -2.5, 1e-9], "m": [[1, 2], [3]], "names": ["1", "2"], "none": [], "mixed": [1, None]}
-    assert _compact(json.dumps(kept, indent=1)).split("\n") == [
+    assert compact_numbers(json.dumps(kept, indent=1)).split("\n") == [
         "{",
         ' "w": [1, -2.5, 1e-09],',
         ' "m": [',

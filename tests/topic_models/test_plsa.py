@@ -13,7 +13,7 @@ from searchlab.errors import SettingError
 from searchlab.indexing.blockwise.row_blocks import RowBlock
 from searchlab.indexing.blockwise.workspace import IN_MEMORY
 from searchlab.topic_models.plsa import fold_in, learn_latent_topics
-from searchlab.topic_models.plsa_blocks import BlockTraining, Counts
+from searchlab.topic_models.plsa_blocks import BlockCounts, BlockTraining
 from tests.hypothesis_profiles import examples
 
 
@@ -185,7 +185,7 @@ def test_tempering_prevents_overfitting():
 
 def test_held_out_and_remaining_words_together_are_all_words():
     counts, *_ = mixtures()
-    whole = Counts.of(csr_array(counts))
+    whole = BlockCounts.of(csr_array(counts))
     held, remaining = whole.split(0.3, np.random.default_rng(1))
 
     def dense(part):

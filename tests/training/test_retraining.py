@@ -11,6 +11,7 @@ from searchlab.rankers.first_stage import FirstStage
 from searchlab.rankers.reranking import Reranker
 from searchlab.records import Document, Ranking, Topic
 from searchlab.retrieval.engine import SearchEngine
+from searchlab.training import from_index
 from searchlab.training.from_index import train_from_index
 from searchlab.training.query_folds import deal_folds
 from searchlab.training.recipe import Recipe
@@ -183,6 +184,48 @@ def test_a_model_is_trained_again_as_its_file_says(engine, recipe, tmp_path):
     again = recipe_of(load_bundle(tmp_path / "it.json"), Recipe.for_search("lambdamart", n_folds=0, measure="AP"))
     repeated = train_from_index(engine, topics(*range(8)), QRELS, GOOD, recipe=again, first_stage=STAGE)
     assert repeated.model.to_json() == trained.model.to_json()
+
+
+def test_a_former_model_that_does_not_fit_the_index_any_more_is_replaced(engine, half):
+    analyser = {**half.analyser, "fingerprint": "0" * 16, "stemmer": "none"}
+    definitions = {**half.definitions, GOOD[0]: "another formula"}
+    for former, reason in (
+        (replace(half, analyser=analyser), "the model was trained on texts with stemmer none"),
+        (replace(half, definitions=definitions), f"the model was trained with {GOOD[0]} as another formula"),
+    ):
+        found = train(engine, range(12), former=former).training["former"]
+        assert (found["kind"], found["is_better"], found["means"]) == (NOT_COMPARED, True, {})
+        assert found["sentence"].startswith("The former model cannot be used any more, the new one can: ")
+        assert found["sentence"].endswith("; it takes the place of the former one.")
+        assert reason in found["sentence"]
+        assert str(engine.snapshot.folder.parent) not in found["sentence"]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"recipe": {"name": "paper", "label": "x", "summary": "x", "prior": "builtin"}},
+        {"recipe": {"name": "paper", "label": "x", "summary": "x", "given": [3]}},
+        {"training": {"topic_hashes": [{}], "topics": {}}},
+    ],
+    ids=str,
+)
+def test_the_file_of_a_stranger_does_not_end_a_training(engine, half, change):
+    found = train(engine, range(13), former=replace(half, **change)).training["former"]
+    assert (found["kind"], found["is_better"]) == (NOT_COMPARED, False)
+    assert "the file of the former one does not say how it was trained (" in found["sentence"]
+
+
+def test_candidates_of_the_former_model_are_divided_as_those_of_the_new_one(engine, half, monkeypatch):
+    divisions = []
+
+    def prepare(*arguments):
+        divisions.append(arguments[7])
+        return prepare_training(*arguments)
+
+    monkeypatch.setattr(from_index, "prepare_training", prepare)
+    found = train(engine, range(12), POOR, former=half, divide="shards").training["former"]
+    assert (found["kind"], divisions) == (SAME_FOLDS, ["shards", "shards"])
 
 
 def test_without_a_former_model_nothing_is_compared(half):

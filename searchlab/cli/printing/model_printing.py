@@ -83,7 +83,7 @@ def print_model(bundle: Bundle, *, everything: bool = False) -> None:
     print_trial(bundle)
     if bundle.training.get("former"):
         print()
-        print_comparison(bundle.training["former"])
+        print_retraining(bundle.training["former"])
     print()
     _print_influences(bundle, None if everything else MAX_WEIGHTS)
 
@@ -124,7 +124,7 @@ def print_trial(bundle: Bundle) -> None:
         )
 
 
-def print_comparison(found: Mapping[str, Any], part: str = "sentence") -> None:
+def print_retraining(found: Mapping[str, Any], part: str = "sentence") -> None:
     """Print how a model compared with the former one in its place, with both verdicts.
 
     `part` is `sentence`, or `finding`, which leaves open which of the two is used.

@@ -60,7 +60,7 @@ def _entry(document: Document, key: str) -> str:
 
 def _values(document: Document, kind: str, types: list[str]) -> Iterator[tuple[str, str]]:
     fields = {name: items_of(value) for name, value in document.fields.items()}
-    yield "title", escape_latex(document.title)
+    yield "title", escape_bibtex(document.title)
     for field, name in PEOPLE_NAMES.items():
         yield name, " and ".join(map(_person, fields.get(field, ())))
     yield CONTAINER_NAMES.get(kind, "journal"), _joined(fields.get("journal", ()))
@@ -73,7 +73,7 @@ def _values(document: Document, kind: str, types: list[str]) -> Iterator[tuple[s
     for name in ("issn", "isbn", "pmid", "mesh"):
         yield name, _joined(fields.get(name, ()))
     for field, name in PARAGRAPH_NAMES.items():
-        yield name, PARAGRAPH.join(map(escape_latex, fields.get(field, ())))
+        yield name, PARAGRAPH.join(map(escape_bibtex, fields.get(field, ())))
     keywords = _joined(fields.get("keywords", ()))
     # A single keyword with a comma would be taken for two.
     yield "keywords", f"{keywords};" if "," in keywords and ";" not in keywords else keywords
@@ -85,19 +85,19 @@ def _values(document: Document, kind: str, types: list[str]) -> Iterator[tuple[s
     for name, items in fields.items():
         if name not in LISTS and name not in TEXTS and _NAME.fullmatch(name):
             yield name, _joined(items)
-    yield "abstract", escape_latex(" ".join(document.body.split()))
+    yield "abstract", escape_bibtex(" ".join(document.body.split()))
 
 
-def escape_latex(text: str) -> str:
+def escape_bibtex(text: str) -> str:
     """`text` such that LaTeX prints it as it is."""
     return _SPECIAL.sub(lambda sign: _ESCAPES.get(sign[0]) or f"{sign[0]}{{}}", text)
 
 
 def _joined(items: Iterable[str]) -> str:
-    return "; ".join(map(escape_latex, items))
+    return "; ".join(map(escape_bibtex, items))
 
 
 def _person(name: str) -> str:
     """A name; one that is not "Family, Given", or has an "and" in it, is kept together by braces."""
-    escaped = escape_latex(name)
+    escaped = escape_bibtex(name)
     return f"{{{escaped}}}" if ("," not in name and " " in name) or _AND.search(name) else escaped

@@ -57,7 +57,7 @@ def sheet(name: str) -> Message:
     return [SHEET, on_one_line(name)]
 
 
-def rows(numbered: list[tuple[int, list[str]]]) -> Message:
+def sheet_rows(numbered: list[tuple[int, list[str]]]) -> Message:
     """The message of rows of a table: pairs of the number of a row and its values."""
     return [ROWS, numbered]
 

@@ -56,7 +56,7 @@ class Payload:
 
 
 @dataclass(slots=True, eq=False)
-class Job:
+class ExtractionJob:
     """A document that is being extracted, or waits for it; `is_needed` once the reader waits for its messages."""
 
     payload: Payload
@@ -73,10 +73,10 @@ class ExtractionPool:
     def __init__(self, n_workers: int | None = None) -> None:
         self.n_workers = n_workers or min(os.cpu_count() or 1, MAX_DEFAULT_WORKERS)
         self._changed = threading.Condition()
-        self._waiting: deque[Job] = deque()
-        self._ahead: dict[int, Job] = {}
+        self._waiting: deque[ExtractionJob] = deque()
+        self._ahead: dict[int, ExtractionJob] = {}
         self._threads: list[threading.Thread] = []
-        self._workers: set[Worker] = set()
+        self._workers: set[ExtractionWorker] = set()
         self._held = 0
         self._is_closed = False
 
@@ -86,7 +86,7 @@ class ExtractionPool:
 
     def extract_each(self, payloads: Iterable[Payload]) -> Iterator[list[Message]]:
         """The messages of each of several small documents, several of them extracted at once."""
-        jobs: deque[Job] = deque()
+        jobs: deque[ExtractionJob] = deque()
         try:
             for payload in payloads:
                 jobs.append(self._submit(payload))
@@ -132,8 +132,8 @@ class ExtractionPool:
         self._ahead.clear()
         self._is_closed = False
 
-    def _submit(self, payload: Payload, *, first: bool = False) -> Job:
-        job = Job(payload, is_needed=first)
+    def _submit(self, payload: Payload, *, first: bool = False) -> ExtractionJob:
+        job = ExtractionJob(payload, is_needed=first)
         with self._changed:
             if first:
                 self._waiting.appendleft(job)
@@ -146,7 +146,7 @@ class ExtractionPool:
             self._changed.notify_all()
         return job
 
-    def _messages(self, job: Job) -> Iterator[Message]:
+    def _messages(self, job: ExtractionJob) -> Iterator[Message]:
         try:
             while True:
                 with self._changed:
@@ -164,20 +164,20 @@ class ExtractionPool:
         finally:
             self._cancel(job)
 
-    def _cancel(self, job: Job) -> None:
+    def _cancel(self, job: ExtractionJob) -> None:
         with self._changed:
             job.is_cancelled = True
             job.messages.clear()
             self._release(job)
             self._changed.notify_all()
 
-    def _release(self, job: Job) -> None:
+    def _release(self, job: ExtractionJob) -> None:
         self._held -= job.held
         job.held = 0
 
     def _serve(self) -> None:
         """Serve one process until the pool is closed."""
-        worker: Worker | None = None
+        worker: ExtractionWorker | None = None
         try:
             while (job := self._next_job()) is not None:
                 worker = self._run(job, worker)
@@ -187,7 +187,7 @@ class ExtractionPool:
         finally:
             self._end_worker(worker)
 
-    def _next_job(self) -> Job | None:
+    def _next_job(self) -> ExtractionJob | None:
         with self._changed:
             while True:
                 self._changed.wait_for(lambda: self._is_closed or self._find_job() is not None)
@@ -198,14 +198,14 @@ class ExtractionPool:
                 if not job.is_cancelled:
                     return job
 
-    def _find_job(self) -> Job | None:
+    def _find_job(self) -> ExtractionJob | None:
         """The job to begin now: one that is needed, or the next one if little is held; None if all have to wait."""
         urgent = next((job for job in self._waiting if job.is_needed or job.is_cancelled), None)
         if urgent is None and self._waiting and self._held <= MAX_HELD_MB * MEGABYTE:
             return self._waiting[0]
         return urgent
 
-    def _run(self, job: Job, worker: Worker | None) -> Worker | None:
+    def _run(self, job: ExtractionJob, worker: ExtractionWorker | None) -> ExtractionWorker | None:
         """Extract a document; returns the process that can take the next one."""
         # One that has read other documents may have less memory left; what fails there is tried in a new one.
         while True:
@@ -226,22 +226,22 @@ class ExtractionPool:
                 self._deliver(job, [FAILED, sent.failure], 0)
                 return None
 
-    def _start_worker(self) -> Worker | None:
+    def _start_worker(self) -> ExtractionWorker | None:
         """A new process; None if the pool is closed."""
         with self._changed:
             if self._is_closed:
                 return None
-            worker = Worker()
+            worker = ExtractionWorker()
             self._workers.add(worker)
             return worker
 
-    def _end_worker(self, worker: Worker | None) -> None:
+    def _end_worker(self, worker: ExtractionWorker | None) -> None:
         if worker is not None:
             with self._changed:
                 self._workers.discard(worker)
             worker.kill()
 
-    def _deliver(self, job: Job, message: Message, size: int) -> bool:
+    def _deliver(self, job: ExtractionJob, message: Message, size: int) -> bool:
         """Add a message to a job; False if nobody wants it."""
         with self._changed:
             # Only the document that is needed now may have many messages, see `look_ahead`.
@@ -269,7 +269,7 @@ class Sent:
     took_too_long: bool = False
 
 
-class Worker:
+class ExtractionWorker:
     """The parent's end of a worker process."""
 
     def __init__(self) -> None:

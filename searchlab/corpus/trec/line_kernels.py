@@ -76,7 +76,7 @@ def mark_lines(
             elif column == docno_column:
                 docnos[DOCNO, row], docnos[DOCNO_END, row] = begin, position
             elif column == number_column:
-                numbers[row] = parse_number(text, begin, position, whole)
+                numbers[row] = parse_digits(text, begin, position, whole)
                 if np.isnan(numbers[row]):
                     unread[LINE, n_unread], unread[BEGIN, n_unread], unread[END, n_unread] = row, begin, position
                     n_unread += 1
@@ -89,7 +89,7 @@ def mark_lines(
 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
-def parse_number(text: Array, begin: int, end: int, whole: bool) -> float:
+def parse_digits(text: Array, begin: int, end: int, whole: bool) -> float:
     """A number with or without a sign and, unless `whole`, a point; NaN for what is left to Python."""
     negative = text[begin] == 45
     position = begin + 1 if negative or text[begin] == 43 else begin

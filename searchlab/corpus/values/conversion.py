@@ -15,7 +15,7 @@ from searchlab.corpus.trec.evaluation_tools import is_ranx
 from searchlab.corpus.trec.qrels import Qrels
 from searchlab.corpus.trec.runs import Run
 from searchlab.corpus.trec.topics import check_qids, read_topics
-from searchlab.corpus.values.plain_values import named, plain_record, refuse_float_id
+from searchlab.corpus.values.plain_values import describe_type, plain_record, refuse_float_id
 from searchlab.errors import SettingError
 from searchlab.records import Judgments, Ranking, Topic
 
@@ -113,14 +113,14 @@ def _items(values: Any, kind: str, expected: str) -> list[Any]:
     from searchlab.dataframes import frame_hint
 
     if isinstance(values, bytes) or not isinstance(values, Iterable):
-        raise SettingError(f"{kind} is {named(values)}, expected {expected}{frame_hint(values)}")
+        raise SettingError(f"{kind} is {describe_type(values)}, expected {expected}{frame_hint(values)}")
     return list(values)
 
 
 def _triples(items: list[Any], expected: str) -> list[list[Any]]:
     for number, item in enumerate(items, start=1):
         if not isinstance(item, list | tuple) or len(item) != 3:
-            found = f"{len(item)} values" if isinstance(item, list | tuple) else named(item)
+            found = f"{len(item)} values" if isinstance(item, list | tuple) else describe_type(item)
             raise SettingError(f"item {number} is {found}, expected {expected}")
     return [[item[column] for item in items] for column in range(3)]
 
@@ -134,7 +134,7 @@ def _record(item: Any, number: int) -> dict[str, Any]:
         return dict(item)
     if isinstance(item, list | tuple) and len(item) == 2:
         return {"qid": item[0], "query": item[1]}
-    found = f"{len(item)} values" if isinstance(item, list | tuple) else named(item)
+    found = f"{len(item)} values" if isinstance(item, list | tuple) else describe_type(item)
     raise SettingError(f"topic {number} is {found}, expected {TOPICS_EXPECTED}")
 
 

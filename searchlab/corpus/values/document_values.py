@@ -14,7 +14,7 @@ from typing import Any
 from searchlab.corpus.parsing.identifiers import check_name
 from searchlab.corpus.parsing.keyed_records import DOCNO_KEYS, keyed_document
 from searchlab.corpus.text_cleaning import clean
-from searchlab.corpus.values.plain_values import named, plain_record, refuse_float_id
+from searchlab.corpus.values.plain_values import describe_type, plain_record, refuse_float_id
 from searchlab.errors import RecordError, SettingError, SourceError, name_some
 from searchlab.records import Document
 
@@ -56,7 +56,7 @@ def make_document(item: Any, location: str) -> Document:
     if isinstance(item, Document):
         return _check_document(item, location)
     if not isinstance(item, Mapping):
-        raise RecordError(location, f"expected a dict or a Document, found {named(item)}")
+        raise RecordError(location, f"expected a dict or a Document, found {describe_type(item)}")
     record = plain_record(item, location)
     refuse_float_id(record, "docno", DOCNO_KEYS, location)
     return keyed_document(location, record)
@@ -83,7 +83,7 @@ def split_sources(
         return [], DocumentValues(lambda: rows(sources), wanted, can_repeat=True)
     hint = frame_hint(sources)
     if hint or isinstance(sources, Mapping | Document | bytes) or not isinstance(sources, Iterable):
-        raise SettingError(f"{EXPECTED}; found {named(sources)}, not a list of them{hint}")
+        raise SettingError(f"{EXPECTED}; found {describe_type(sources)}, not a list of them{hint}")
     items = iter(sources)
     first = next(items, None)
     if first is None or isinstance(first, str | Path):
@@ -96,7 +96,7 @@ def split_sources(
 def _check_paths(paths: list[Any]) -> list[str | Path]:
     for position, path in enumerate(paths, start=1):
         if not isinstance(path, str | Path):
-            raise SettingError(f"source {position} is {named(path)}, expected a path, as the first one")
+            raise SettingError(f"source {position} is {describe_type(path)}, expected a path, as the first one")
     return paths
 
 
@@ -117,9 +117,9 @@ def _turn_hint(fields: Mapping[str, str], columns: list[Any]) -> str:
 def _check_document(document: Document, location: str) -> Document:
     for name in ("docno", "title", "body"):
         if not isinstance(getattr(document, name), str):
-            raise RecordError(location, f"expected text as {name}, found {named(getattr(document, name))}")
+            raise RecordError(location, f"expected text as {name}, found {describe_type(getattr(document, name))}")
     if not isinstance(document.fields, Mapping):
-        raise RecordError(location, f"expected a dict as fields, found {named(document.fields)}")
+        raise RecordError(location, f"expected a dict as fields, found {describe_type(document.fields)}")
     return Document(
         check_name("docno", document.docno, location),
         clean(document.title),

@@ -58,7 +58,9 @@ def _plain_numpy(value: Any, location: str, key: str, depth: int) -> Any:
         return None if np.isnat(value) else str(value)
     if isinstance(value, np.generic | np.ndarray):
         return plain_value(value.tolist(), location, key, depth + 1)
-    raise RecordError(location, f"expected text, a number, a date, a list or a dict as {key}, found {named(value)}")
+    raise RecordError(
+        location, f"expected text, a number, a date, a list or a dict as {key}, found {describe_type(value)}"
+    )
 
 
 def refuse_float_id(record: Mapping[str, Any], kind: str, keys: Sequence[str], location: str) -> None:
@@ -68,6 +70,6 @@ def refuse_float_id(record: Mapping[str, Any], kind: str, keys: Sequence[str], l
         raise RecordError(location, f"{kind} is {value} of type float, expected text or a whole number ({FLOAT_IDS})")
 
 
-def named(value: object) -> str:
+def describe_type(value: object) -> str:
     """The type of a value, for messages."""
     return f"a value of type {type(value).__name__}"

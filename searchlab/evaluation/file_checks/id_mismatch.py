@@ -38,7 +38,7 @@ def find_change(unknown: Sequence[str], missing: Collection[str]) -> tuple[str, 
     return "", {}
 
 
-def whole_number(name: str) -> int | None:
+def id_number(name: str) -> int | None:
     """The number that an id consists of, whatever its leading zeros; None for other ids."""
     return int(name) if name.isascii() and name.isdigit() and len(name) <= MAX_DIGITS else None
 

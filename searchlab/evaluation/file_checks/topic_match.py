@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import nlargest
 
-from searchlab.evaluation.file_checks.id_mismatch import explain_mismatch, find_change, whole_number
+from searchlab.evaluation.file_checks.id_mismatch import explain_mismatch, find_change, id_number
 from searchlab.records import Judgments, Ranking
 
 # The number of best documents of a topic that are looked at.
@@ -51,7 +51,7 @@ class _Suspect:
         """The cause with an example and the evidence, as the end of a sentence."""
         changed = [(here, there) for here, there in self.qids.items() if here != there]
         # The zeros of 001 are a poor example of another order.
-        telling = [pair for pair in changed if whole_number(pair[0]) != whole_number(pair[1])] or changed
+        telling = [pair for pair in changed if id_number(pair[0]) != id_number(pair[1])] or changed
         example = f" ({telling[0][0]} here, {telling[0][1]} there)" if telling else ""
         evidence = f"then {found.n_relevant:,} relevant documents are among the best {DEPTH}, now {before.n_relevant:,}"
         return f"; likely cause: {self.cause}{example}: {evidence}{f'; {self.remedy}' if self.remedy else ''}"
@@ -78,8 +78,8 @@ def explain_order(written: Sequence[str], others: Sequence[str]) -> str:
 
     The numbers of the topics have gaps, and those of the other file are 1 to the number of topics.
     """
-    known = [number for qid in written if (number := whole_number(qid)) is not None]
-    numbers = [number for qid in others if (number := whole_number(qid)) is not None]
+    known = [number for qid in written if (number := id_number(qid)) is not None]
+    numbers = [number for qid in others if (number := id_number(qid)) is not None]
     if len(known) < len(written) or len(numbers) < len(others) or not numbers or not known:
         return ""
     in_order = known == sorted(set(known)) and known[-1] > len(known)
@@ -128,8 +128,8 @@ def _suspects(run: Sequence[str], judged: Sequence[str]) -> Iterator[_Suspect]:
     unknown, missing = [qid for qid in run if qid not in known], known.difference(run)
     cause, renamed = find_change(sorted(unknown), missing)
     yield _Suspect(cause, {qid: qid for qid in run} | renamed)
-    by_number = {number: qid for qid in reversed(judged) if (number := whole_number(qid)) is not None}
-    numbers = {qid: number for qid in run if (number := whole_number(qid)) is not None}
+    by_number = {number: qid for qid in reversed(judged) if (number := id_number(qid)) is not None}
+    numbers = {qid: number for qid in run if (number := id_number(qid)) is not None}
     for first, other in ((1, 0), (0, 1)):
         shifted = {qid: by_number[n + first - other] for qid, n in numbers.items() if n + first - other in by_number}
         yield _Suspect(f"the judgments number topics from {first}, the run from {other}", shifted)

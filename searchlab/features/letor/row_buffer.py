@@ -19,7 +19,7 @@ from searchlab.corpus.parsing.identifiers import check_name
 from searchlab.corpus.source_files import OpenedFile
 from searchlab.corpus.text_cleaning import clean, excerpt, on_one_line
 from searchlab.errors import DuplicateError, RecordError, SourceError
-from searchlab.features.feature_table import FeatureTable, check_names
+from searchlab.features.feature_table import FeatureTable, check_feature_names
 from searchlab.features.letor import parse_kernels as lines
 from searchlab.features.letor.line_errors import MAX_FEATURES, fault_of
 from searchlab.row_groups import find_duplicate, group_rows
@@ -39,7 +39,7 @@ class LetorRows:
         self.opened = opened
         self.line = 1
         self._missing = missing
-        self._names = None if names is None else check_names(names)
+        self._names = None if names is None else check_feature_names(names)
         self._bytes_read = 0
         self._n_rows = 0
         self._values: npt.NDArray[np.float64] = np.empty((0, len(self._names or ())))

@@ -57,7 +57,7 @@ def read_positions(query: QueryContext, wanted: Collection[str]) -> list[Documen
 def supply_positions(query: QueryContext, wanted: Collection[str]) -> dict[str, Array]:
     """How near the words of the query are to each other in the text (see `proximity`)."""
     [reading] = read_positions(query, wanted)
-    columns = query.read(reading)
+    columns = query.reader.read(reading)
     return dict(zip(wanted, columns.T, strict=True))
 
 
@@ -107,7 +107,7 @@ def _word_vectors(query: QueryContext, space: Space) -> WordVectors:
     engine, documents = query.engine, query.documents
     if _has_compiled_words(engine):
         return space.word_vectors(engine.snapshot.shard_numbers[documents.shards], documents.docs)
-    entries: list[WordEntries] = query.read(WordReading(space))
+    entries: list[WordEntries] = query.reader.read(WordReading(space))
     return replace(WordVectors.join(len(documents), entries), compiled=engine.compiled)
 
 
@@ -129,7 +129,7 @@ def supply_semantic(query: QueryContext, wanted: Collection[str]) -> dict[str, A
     in_space = [name for name in wanted if name in NEIGHBOUR_FEATURES and name not in by_words]
     measured: dict[str, Array] = {}
     dims_of_features = _dims_of(wanted)
-    by_dims: list[Array] = query.read(VectorReading(space, dims_of_features))
+    by_dims: list[Array] = query.reader.read(VectorReading(space, dims_of_features))
     for dims, vectors in zip(dims_of_features, by_dims, strict=True):
         targets = {f"semantic.both.{what}_{dims}": target for what, target in TARGETS.items()}
         chosen = [name for name in wanted if name in targets]
@@ -200,7 +200,7 @@ def supply_mixture(query: QueryContext, wanted: Collection[str]) -> dict[str, Ar
 def supply_topics(query: QueryContext, wanted: Collection[str]) -> dict[str, Array]:
     """How near query and document are by their latent topics; the likelihood leaves out words that no topic has."""
     model = query.topic_model or open_model(query.engine)
-    of_docs = query.read(TopicReading(model))
+    of_docs = query.reader.read(TopicReading(model))
     measured = {"topic.both.cosine": ComparedVectors(of_docs).cosines(model.topics_given_words(query.terms))}
     s = query.counts.collect(query.terms, ["both"]).streams["both"].known
     terms = [term for term in query.terms if query.engine.snapshot.term_stats("both", term).doc_freq]

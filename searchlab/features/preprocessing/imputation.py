@@ -25,7 +25,7 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 
 from searchlab.errors import SettingError, unknown_name
-from searchlab.features.feature_table import FeatureTable, check_names
+from searchlab.features.feature_table import FeatureTable, check_feature_names
 from searchlab.types import Floats
 
 # BM25 and its logarithm on title, abstract and both, by their numbers in LETOR 3.0's files of OHSUMED and by our names.
@@ -163,9 +163,9 @@ def imputation_from_json(record: Mapping[str, Any]) -> Imputation:
     """The imputation that `to_json` wrote."""
     imputation = make_imputation(record.get("name", ""))
     if isinstance(imputation, QueryMinimumImputation):
-        return QueryMinimumImputation(check_names(record.get("zeros", ())))
+        return QueryMinimumImputation(check_feature_names(record.get("zeros", ())))
     if isinstance(imputation, IndicatorImputation) and record.get("marked") is not None:
-        return IndicatorImputation(check_names(record["marked"]))
+        return IndicatorImputation(check_feature_names(record["marked"]))
     return imputation
 
 

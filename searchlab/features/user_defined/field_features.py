@@ -56,7 +56,7 @@ def find_field_feature(name: str) -> Feature | None:
 
     def measure(query: QueryContext) -> Array:
         reference = find_greatest(query.engine, field) if given is None else float(given)
-        return transform.compute(query.read(NumberReading(field)), reference)
+        return transform.compute(query.reader.read(NumberReading(field)), reference)
 
     reference = given or f"greatest {field} in the index"
     return measured_feature(

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from searchlab.indexing.blockwise.workspace import ArrayStore, StoredArrays, Workspace
-from searchlab.indexing.snapshot import Snapshot, live_docs
+from searchlab.indexing.snapshot import Snapshot
 from searchlab.indexing.storage.arrays.column import Column
 from searchlab.indexing.storage.arrays.string_table import Strings
 from searchlab.indexing.storage.shard import Shard
@@ -40,7 +40,7 @@ class DocumentBlock:
 
 def divide_documents(snapshot: Snapshot) -> list[DocumentBlock]:
     """All live documents in blocks of about the same number of words; an empty index has one empty block."""
-    live = [live_docs(shard) for shard in snapshot.shards]
+    live = [shard.live_docs for shard in snapshot.shards]
     shards = np.repeat(np.arange(len(live), dtype=np.int32), [len(docs) for docs in live])
     docs = np.concatenate([np.zeros(0, np.int64), *live])
     n_words = np.concatenate([np.zeros(0, np.int64), *map(_count_words, snapshot.shards, live)])

@@ -19,7 +19,6 @@ from searchlab.indexing.building.shard_content import ShardContent
 from searchlab.indexing.inversion.inversion import take_texts
 from searchlab.indexing.inversion.ngram_builder import ngram_columns
 from searchlab.indexing.merging.field_merge import merge_fields
-from searchlab.indexing.snapshot import live_docs
 from searchlab.indexing.storage.arrays.string_table import PackedStrings
 from searchlab.indexing.storage.columns import NGRAMS, STOP_WORD
 from searchlab.indexing.storage.document_packing import PackedDocuments
@@ -39,7 +38,7 @@ def merge_columns(shards: Sequence[Shard], settings: AnalysisSettings) -> ShardC
 
 
 def _merge(shards: Sequence[Shard], settings: AnalysisSettings) -> ShardContent:
-    live = [live_docs(shard) for shard in shards]
+    live = [shard.live_docs for shard in shards]
     docnos = [docno for shard, docs in zip(shards, live, strict=True) for docno in shard.columns.docnos.take(docs)]
     order = np.array(sorted(range(len(docnos)), key=docnos.__getitem__), np.int64)
     # For each shard the new number of each document, -1 for a deleted one.

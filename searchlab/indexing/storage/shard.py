@@ -12,7 +12,7 @@ import weakref
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -89,6 +89,14 @@ class ShardRecord:
         return sum(size for size, _ in self.files.values())
 
 
+class TermCounts(NamedTuple):
+    """The number of live documents with a term, its occurrences in them, and its largest frequency in one of them."""
+
+    doc_freq: int
+    term_count: int
+    max_tf: int
+
+
 class Shard:
     """A shard opened for reading; until it is closed or garbage-collected, no writer removes its folder.
 
@@ -125,6 +133,40 @@ class Shard:
     def document(self, number: int) -> Document:
         """The stored document with this number."""
         return self.stored.document(number)
+
+    @property
+    def live_docs(self) -> Array:
+        """The numbers of live documents."""
+        return np.arange(self.columns.n_docs) if self.live is None else np.flatnonzero(self.live)
+
+    def live_doc_freqs(self, stream: str = "both") -> Array:
+        """For each term the number of live documents that have it."""
+        column = self.columns.streams[stream]
+        if self.live is None:
+            return np.diff(column.offsets.whole)
+        return np.diff(np.concatenate([[0], np.cumsum(self.live[column.docs.whole])])[column.offsets.whole])
+
+    def count_tokens(self, text: str) -> int:
+        """The number of tokens of live documents in a stream or a field."""
+        if text in self.columns.streams and self.live is None:
+            return int(self.columns.streams[text].counts.whole.sum())
+        columns = self.columns.text(text)
+        if columns is None:
+            return 0
+        lengths = columns.stream.lengths.whole
+        return int((lengths if self.live is None else lengths[self.live]).sum(dtype=np.int64))
+
+    def count_term(self, stream: str, number: int) -> TermCounts:
+        """The counts of a term, given by its number in a stream, in live documents."""
+        column = self.columns.streams[stream]
+        postings = slice(int(column.offsets[number]), int(column.offsets[number + 1]))
+        if self.live is None:
+            return TermCounts(postings.stop - postings.start, int(column.counts[number]), int(column.max_tfs[number]))
+        try:
+            tfs = column.tfs[postings][self.live[column.docs[postings]]]
+        except IndexError:
+            raise IndexCorrupt(f"{self.folder}: the postings of {stream} are damaged; {REBUILD}") from None
+        return TermCounts(len(tfs), int(tfs.sum(dtype=np.int64)), int(tfs.max()) if len(tfs) else 0)
 
 
 def largest_shard_lookup(shards: Sequence[Shard]) -> TermLookup | None:

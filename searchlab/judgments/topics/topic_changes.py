@@ -127,6 +127,17 @@ def copy_acts(connection: sqlite3.Connection, source: int, target: int, now: str
 
 
 _UNDONE = "id IN (SELECT undoes FROM changes WHERE undoes NOT NULL)"
+# Acts since, by the same judge on the same documents as the acts of a change, but not those that go back to an act from
+# before it, which was undone and redone, perhaps several times.
+_JUDGED_SINCE = (
+    "WITH RECURSIVE since (id, origin) AS ("
+    " SELECT new.id, new.id FROM acts AS new JOIN acts ON acts.topic = new.topic AND acts.judge = new.judge"
+    " AND acts.docno = new.docno WHERE new.id >= :since AND acts.id BETWEEN :first AND :last"
+    " AND new.id NOT IN (SELECT act FROM undone)"
+    " UNION ALL SELECT since.id, undone.act FROM since JOIN redone ON redone.act = origin"
+    " JOIN undone ON undone.id = redone.undone)"
+    " SELECT 1 FROM since GROUP BY id HAVING min(origin) >= :first LIMIT 1"
+)
 # The undo of a change, unless it was redone.
 _UNDO_OF = (
     "SELECT id, first_act FROM changes AS undo WHERE undoes = {} AND kind = 'undo'"
@@ -187,14 +198,7 @@ def redo_change(connection: sqlite3.Connection, id: int, judge: str, now: str) -
     undo_id, first_since = undo
     changed = [topic for (topic,) in connection.execute("SELECT topic FROM versions WHERE change = ?", (undo_id,))]
     _require_unchanged(connection, what, undo_id, changed)
-    judged = connection.execute(
-        "SELECT 1 FROM acts AS since JOIN acts ON acts.topic = since.topic AND acts.judge = since.judge"
-        " AND acts.docno = since.docno WHERE since.id >= ? AND acts.id BETWEEN ? AND ?"
-        " AND since.id NOT IN (SELECT act FROM undone) AND since.id NOT IN"
-        # Of what was before, and was undone and redone, too.
-        " (SELECT redone.act FROM redone JOIN undone ON undone.id = redone.undone WHERE undone.act < ?) LIMIT 1",
-        (first_since, *acts, acts[0]),
-    ).fetchone()
+    judged = connection.execute(_JUDGED_SINCE, {"since": first_since, "first": acts[0], "last": acts[1]}).fetchone()
     if judged is not None:
         raise SettingError(f"{what}: some of its documents were judged again since, undo that first")
     versions = [_version_before(connection, topic, undo_id) for topic in changed]
@@ -206,14 +210,21 @@ def redo_change(connection: sqlite3.Connection, id: int, judge: str, now: str) -
         acts,
     ).fetchall()
     for undone_id, act in undone:
-        again = connection.execute(
-            "INSERT INTO acts (topic, docno, judge, grade, note, made, imported)"
-            " SELECT topic, docno, judge, grade, note, ?, imported FROM acts WHERE id = ?",
-            (now, act),
-        ).lastrowid
-        connection.execute("INSERT INTO redone (undone, act) VALUES (?, ?)", (undone_id, again))
+        add_again(connection, undone_id, act, now)
     new = record_change(connection, kind, what, judge, now, versions, before, undoes=undo_id)
     return Change(new, kind, what, judge, now, False)
+
+
+def add_again(connection: sqlite3.Connection, undone: int, act: int, now: str) -> int:
+    """Add an act that was undone, given by the row of its undo and its own, as a new act, whose row it returns."""
+    again = connection.execute(
+        "INSERT INTO acts (topic, docno, judge, grade, note, made, imported)"
+        " SELECT topic, docno, judge, grade, note, ?, imported FROM acts WHERE id = ?",
+        (now, act),
+    ).lastrowid
+    connection.execute("INSERT INTO redone (undone, act) VALUES (?, ?)", (undone, again))
+    assert again is not None
+    return again
 
 
 def _require_unchanged(connection: sqlite3.Connection, what: str, change: int, topics: Sequence[int]) -> None:

@@ -23,7 +23,7 @@ from sklearn.base import BaseEstimator, clone
 from searchlab.errors import SettingError, unknown_name
 from searchlab.evaluation.score_evaluation import evaluate_scores
 from searchlab.rankers.models.base_model import Model
-from searchlab.rankers.training_data import TrainingData, check_qids, check_rows
+from searchlab.rankers.training_data import TrainingData, check_row_qids, check_rows
 from searchlab.row_groups import group_rows
 from searchlab.types import Floats
 
@@ -90,7 +90,7 @@ class Ranker(BaseEstimator, ABC):  # type: ignore[misc]
         rows = check_rows(X, self.n_features_in_, allow_nan=self.accepts_nan)
         if qid is None:
             return model.score(rows, np.array([0, len(rows)], dtype=np.int64))
-        offsets, order = group_rows(check_qids(qid, len(rows)))
+        offsets, order = group_rows(check_row_qids(qid, len(rows)))
         if order is None:
             return model.score(rows, offsets)
         scores = np.empty(len(rows))

@@ -15,7 +15,7 @@ from searchlab.rankers.estimators.base_ranker import Ranker, require_positive
 from searchlab.rankers.estimators.prior_weights import check_prior, prior_weights
 from searchlab.rankers.models.base_model import Model
 from searchlab.rankers.models.linear_model import LinearModel
-from searchlab.rankers.solvers.softmax_loss import SoftmaxProblem, SoftmaxSolution, solve_path
+from searchlab.rankers.solvers.softmax_loss import SoftmaxProblem, SoftmaxSolution, solve_softmax_path
 from searchlab.rankers.training_data import TrainingData
 from searchlab.types import Floats
 
@@ -82,7 +82,7 @@ class SoftmaxRanker(Ranker):
     def _solve(self, problem: SoftmaxProblem, values: Sequence[float]) -> Iterator[SoftmaxSolution]:
         """The solution for each value of C."""
         centre = None if self.prior is None else self._centre(problem)
-        return solve_path(problem, [1 / C for C in values], centre=centre, tolerance=self.tolerance)
+        return solve_softmax_path(problem, [1 / C for C in values], centre=centre, tolerance=self.tolerance)
 
     def _held_out_losses(self, problem: SoftmaxProblem) -> Floats:
         """For each of `TRIED_C`, the loss of each query by what was learnt without its part of the queries."""
@@ -102,7 +102,7 @@ class SoftmaxRanker(Ranker):
         if not spread > 0:
             return prior
         alone = problem.with_features((problem.features @ prior)[:, None] / spread)
-        (solution,) = solve_path(alone, [SCALE_REGULARISATION], tolerance=self.tolerance)
+        (solution,) = solve_softmax_path(alone, [SCALE_REGULARISATION], tolerance=self.tolerance)
         centre: Floats = max(0.0, float(solution.weights[0])) / spread * prior
         return centre
 

@@ -67,7 +67,7 @@ def list_history(folder: Path, name: str) -> list[Path]:
     return sorted((models_folder(folder) / HISTORY / check_model_name(name)).glob("*.json"), reverse=True)
 
 
-def list_names(folder: Path) -> list[str]:
+def list_histories(folder: Path) -> list[str]:
     """The names of models that have a history."""
     home = models_folder(folder) / HISTORY
     return sorted(path.name for path in home.glob("*") if path.is_dir() and any(path.glob("*.json")))
@@ -75,7 +75,7 @@ def list_names(folder: Path) -> list[str]:
 
 def list_deleted(folder: Path) -> list[str]:
     """The names of models that are only in the history."""
-    return [name for name in list_names(folder) if not model_file(folder, name).is_file()]
+    return [name for name in list_histories(folder) if not model_file(folder, name).is_file()]
 
 
 def restore_version(folder: Path, name: str, version: str = "") -> Path:

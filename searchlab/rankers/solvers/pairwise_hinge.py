@@ -27,8 +27,8 @@ from searchlab.rankers.solvers.pairwise_problem import (
     Problem,
     Solution,
     certify,
+    check_feature_weights,
     check_stopping,
-    check_weights,
     make_problem,
     scale_lambda,
 )
@@ -69,7 +69,7 @@ def solve(
     n_features = problem.features.shape[1]
     initial = Start(np.zeros(n_features), COLD_START_WIDTH)
     if start is not None:
-        initial = Start(check_weights("start", start, n_features) - problem.centre, WARM_START_WIDTH)
+        initial = Start(check_feature_weights("start", start, n_features) - problem.centre, WARM_START_WIDTH)
     return _solve(problem, lam, tolerance, initial)[0]
 
 

@@ -160,7 +160,7 @@ def make_problem(
         expected = f"a finite number, at most {MAX_MAGNITUDE:g} in size"
         raise SettingError(f"row {row + 1}, column {column + 1} is {rows[row, column]}, expected {expected}")
     mass = check_row_weights(row_weights, len(rows))
-    prior = np.zeros(rows.shape[1]) if centre is None else check_weights("centre", centre, rows.shape[1])
+    prior = np.zeros(rows.shape[1]) if centre is None else check_feature_weights("centre", centre, rows.shape[1])
 
     queries = np.repeat(np.arange(len(bounds) - 1), np.diff(bounds))
     order = np.lexsort((levels, queries))
@@ -239,7 +239,7 @@ def relative_gap(objective: float, bound: float) -> float:
     return max(0.0, (objective - bound) / objective) if objective > 0 else 0.0
 
 
-def check_weights(name: str, weights: npt.ArrayLike, n_features: int) -> npt.NDArray[np.float64]:
+def check_feature_weights(name: str, weights: npt.ArrayLike, n_features: int) -> npt.NDArray[np.float64]:
     """Weights of features as a checked array."""
     checked = np.array(weights, dtype=np.float64)
     if checked.shape != (n_features,) or not (np.abs(checked) <= MAX_MAGNITUDE).all():

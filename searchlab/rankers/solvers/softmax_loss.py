@@ -158,7 +158,7 @@ class SoftmaxProblem:
         return np.where(self.shares > 0, losses, 0.0)
 
 
-def solve_path(
+def solve_softmax_path(
     problem: SoftmaxProblem, lams: Iterable[float], *, centre: Floats | None = None, tolerance: float = 1e-5
 ) -> Iterator[SoftmaxSolution]:
     """The solution for each λ, to a relative gap of `tolerance`; each search starts from the previous solution.

@@ -8,9 +8,9 @@ that of the whole index, and a topic's ranking is the same, to the last bit, whe
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -29,6 +29,7 @@ SMALLEST_SHARE = 1 / 16
 MIN_TOPICS_PER_TASK = 8
 
 T = TypeVar("T")
+R = TypeVar("R")
 
 
 def search_topics(
@@ -69,13 +70,31 @@ def search_on_cluster(
 
             jobs = engine.topics_at_a_time
             return search_numbered(search, len(topics), jobs=jobs, progress=progress, stop=engine.interrupt)
-        parts = divide_topics(topics, len(cluster.workers))
-        calls = [(pipeline, part, k, syntax, filters) for part in parts]
-        progress(STAGE, 0, len(topics))
-        found: dict[int, FoundTopics] = {}
-        for number, answer in cluster.finish(search_topics, calls):
-            found[number] = answer
-            progress(STAGE, sum(len(each.counts) for each in found.values()), len(topics))
+        return run_on_parts(
+            cluster, search_topics, topics, lambda part: (pipeline, part, k, syntax, filters), STAGE, progress
+        )
+
+
+def run_on_parts(
+    cluster: Cluster,
+    function: Callable[..., R],
+    topics: Sequence[T],
+    call: Callable[[Sequence[T]], tuple[Any, ...]],
+    stage: str,
+    progress: Progress,
+) -> list[R]:
+    """The results of a function for parts of the topics, in their order; `call` gives its arguments for a part.
+
+    Progress counts topics, since parts differ in size.
+    """
+    parts = divide_topics(topics, len(cluster.workers))
+    progress(stage, 0, len(topics))
+    found: dict[int, R] = {}
+    n_done = 0
+    for number, result in cluster.finish(function, [call(part) for part in parts]):
+        found[number] = result
+        n_done += len(parts[number])
+        progress(stage, n_done, len(topics))
     return [found[number] for number in range(len(parts))]
 
 

@@ -6,8 +6,8 @@ which lies on storage that all see. What reads postings is asked of the workers,
 is counted once, and its counts travel with the requests. So workers read nothing but their own shards, and a
 document's score is the same, to the last bit, as on one machine.
 
-A query whose scores need more of the collection than that (mixtures of more than unigrams, topic models) is searched by
-one worker, over all shards.
+A query by a scorer that does not say what it needs of the collection (`QueryScorer.statistics`) is searched by one
+worker, over all shards.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from searchlab.cluster.cluster import Cluster, as_cluster
-from searchlab.indexing.snapshot import TermCounts
+from searchlab.indexing.storage.shard import TermCounts
 from searchlab.retrieval.distributed.request_batches import RequestBatches
 from searchlab.retrieval.distributed.shard_division import SHARDS, ShardGroup, choose_division
 from searchlab.retrieval.distributed.shard_requests import (
@@ -37,10 +37,11 @@ from searchlab.retrieval.distributed.shard_requests import (
     merge_best,
 )
 from searchlab.retrieval.document_reading import DocumentReading
-from searchlab.retrieval.engine import NOTHING_FOUND, BestDocuments, SearchEngine
+from searchlab.retrieval.engine import SearchEngine
 from searchlab.retrieval.fields.matches import Marks
 from searchlab.retrieval.query.filters import Filter
 from searchlab.retrieval.query.query_analyzer import QueryAnalyzer
+from searchlab.retrieval.ranking.best_documents import NOTHING_FOUND, BestDocuments
 from searchlab.retrieval.results import Query
 from searchlab.retrieval.search_arguments import Filters, parse_filters
 from searchlab.scorers.base import Scorer

@@ -17,10 +17,11 @@ import numpy as np
 
 from searchlab.corpus.trec.packed_docnos import PackedDocnos
 from searchlab.errors import REBUILD, IndexCorrupt, SearchlabError
-from searchlab.indexing.snapshot import TermCounts
+from searchlab.indexing.storage.shard import TermCounts
 from searchlab.retrieval.document_reading import DocumentReading
-from searchlab.retrieval.engine import BestDocuments, SearchEngine
+from searchlab.retrieval.engine import SearchEngine
 from searchlab.retrieval.query.filters import Filter
+from searchlab.retrieval.ranking.best_documents import BestDocuments
 from searchlab.retrieval.results import Query
 from searchlab.scorers.base import Scorer
 from searchlab.scorers.execution.collection_statistics import (

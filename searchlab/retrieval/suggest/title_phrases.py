@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from searchlab.indexing.snapshot import Snapshot, live_docs
+from searchlab.indexing.snapshot import Snapshot
 
 # Titles are read of this many documents, evenly spread over the index.
 MAX_READ_TITLES = 1000
@@ -52,7 +52,7 @@ def frequent_title_phrases(snapshot: Snapshot, n: int = 6) -> list[str]:
 def _sample_titles(snapshot: Snapshot) -> Iterator[str]:
     with snapshot.report_damage():
         for shard in snapshot.shards:
-            docs = live_docs(shard)
+            docs = shard.live_docs
             share = max(MAX_READ_TITLES * len(docs) // max(snapshot.n_docs, 1), 1)
             for doc in docs[np.unique(np.linspace(0, len(docs) - 1, min(share, len(docs))).astype(np.int64))].tolist():
                 yield shard.stored.read(doc).title[:MAX_TITLE_LENGTH]

@@ -12,7 +12,7 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from searchlab.indexing.snapshot import TermCounts
+from searchlab.indexing.storage.shard import TermCounts
 from searchlab.records import TermStats
 
 if TYPE_CHECKING:

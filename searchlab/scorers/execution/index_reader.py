@@ -14,7 +14,8 @@ import numpy as np
 
 from searchlab.errors import REBUILD, IndexCorrupt
 from searchlab.indexing.phrases import count_phrase
-from searchlab.indexing.snapshot import Snapshot, TermCounts
+from searchlab.indexing.snapshot import Snapshot
+from searchlab.indexing.storage.shard import TermCounts
 from searchlab.indexing.storage.streams import Stream, make_stream
 from searchlab.records import PHRASE_SEPARATOR
 from searchlab.scorers.execution.collection_statistics import MAX_CACHED_TERMS, CollectionStatistics, Variants

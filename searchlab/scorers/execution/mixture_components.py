@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 import numpy as np
 
 from searchlab.blas_threads import one_thread
-from searchlab.indexing.snapshot import live_docs
 from searchlab.indexing.storage.columns import NGRAMS
 from searchlab.scorers.execution.bigrams import count_bigram
 from searchlab.scorers.execution.bound_scorer import ScorableQuery
@@ -306,7 +305,7 @@ class MixtureComponents:
             cached = {}
             self._document_topics = (model, cached)
         if shard_index not in cached:
-            live = live_docs(shard)
+            live = shard.live_docs
             probabilities = np.zeros((n_docs, model.n_topics))
             probabilities[live] = model.topics_given_document(np.full(len(live), number), live)
             cached[shard_index] = probabilities  # not before they are complete: other threads take them from here

@@ -37,7 +37,7 @@ MAX_CACHED_WEIGHTS = 1 << 14
 LOOKUP_RATIO = 16
 
 
-class TermWeights(NamedTuple):
+class TermNumbers(NamedTuple):
     """A scorer's numbers for a term; `bound` is the largest gain that it can give any document."""
 
     weight: float
@@ -125,11 +125,11 @@ class BoundPostingScorer(BoundScorer):
         norms = scorer.doc_norm(lengths, uniques, self.reader.mean_length(self.stream))
         return norms, scorer.doc_bias(lengths, uniques)
 
-    def _make_term_weights(self, variants: Variants) -> TermWeights:
+    def _make_term_weights(self, variants: Variants) -> TermNumbers:
         stats, scorer = self.reader.term_stats(self.stream, variants), self.scorer
         weight, factor = scorer.term_weight(stats), scorer.term_factor(stats)
         bound = self.max_gain(variants, weight, factor)
-        return TermWeights(weight, factor, scorer.background(stats), bound)
+        return TermNumbers(weight, factor, scorer.background(stats), bound)
 
     def max_gain(self, variants: Variants, weight: float, factor: float) -> float:
         """The largest gain that a term can give any document."""

@@ -216,7 +216,11 @@ class Uploads:
         """All uploads, those of earlier servers included, by name."""
         with self._lock:
             names = sorted(self._uploads)
-        return [self.describe(name) for name in names]
+        found = []
+        for name in names:
+            with suppress(NotFound):  # deleted just now
+                found.append(self.describe(name))
+        return found
 
     def delete(self, name: str) -> dict[str, Any]:
         """Delete the files of an upload that is not being indexed; its index stays, also after a restart."""

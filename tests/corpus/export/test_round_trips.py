@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import searchlab
 from searchlab.corpus import read_documents
-from searchlab.corpus.export.bibtex_writer import escape_latex, write_bibtex
+from searchlab.corpus.export.bibtex_writer import escape_bibtex, write_bibtex
 from searchlab.corpus.export.csv_writer import write_csv
 from searchlab.corpus.export.export_formats import EXPORT_FORMATS, export_format
 from searchlab.corpus.export.ris_writer import write_ris
@@ -187,10 +187,10 @@ def test_every_type_survives_ris_and_bibtex(tmp_path):
 @given(st.text(st.sampled_from("\\{}$&%#_~^-'`\"a b<>@=é"), max_size=12))
 @settings(max_examples=examples(300), deadline=None)
 def test_escaped_text_is_what_latex_prints(text):
-    assert plain_latex(escape_latex(text)) == text
+    assert plain_latex(escape_bibtex(text)) == text
     # Braces match, so that no text can end the value that it is in.
     depth = 0
-    for before, sign in zip("x" + escape_latex(text), escape_latex(text), strict=False):
+    for before, sign in zip("x" + escape_bibtex(text), escape_bibtex(text), strict=False):
         depth += 0 if before == "\\" else {"{": 1, "}": -1}.get(sign, 0)
         assert depth >= 0
     assert depth == 0

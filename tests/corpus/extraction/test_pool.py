@@ -13,7 +13,7 @@ from benchmarks.folder_files import documents as files
 from searchlab.corpus import ReadingNotes, read_documents
 from searchlab.corpus.extraction import pool as pools
 from searchlab.corpus.extraction.extracted import DOCUMENT, FAILED, ROWS
-from searchlab.corpus.extraction.pool import ExtractionPool, Payload, Worker
+from searchlab.corpus.extraction.pool import ExtractionPool, ExtractionWorker, Payload
 
 LIMIT = 10**6
 # An extractor that does what the content says, so that processes can be made to fail.
@@ -196,10 +196,10 @@ def test_reading_starts_no_process_without_binary_documents_and_leaves_none(writ
     started = []
 
     def start():
-        started.append(Worker())
+        started.append(ExtractionWorker())
         return started[-1]
 
-    monkeypatch.setattr(pools, "Worker", start)
+    monkeypatch.setattr(pools, "ExtractionWorker", start)
     write("a.txt", "text")
     assert len(list(read_documents(tmp_path))) == 1
     assert started == []

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.optimize import check_grad
 
-from searchlab.rankers.solvers.softmax_loss import SoftmaxProblem, solve_path
+from searchlab.rankers.solvers.softmax_loss import SoftmaxProblem, solve_softmax_path
 
 RANDOM = np.random.default_rng(11)
 OFFSETS = np.array([0, 6, 9, 12, 20])
@@ -71,8 +71,8 @@ def test_a_row_of_weight_two_counts_as_two_and_one_of_weight_zero_as_none():
 
 def test_solutions_are_certified_and_do_not_depend_on_the_path():
     problem = SoftmaxProblem.of(X, OFFSETS, GRADES)
-    path = list(solve_path(problem, [10.0, 1.0, 0.1], tolerance=1e-10))
-    (alone,) = solve_path(problem, [0.1], tolerance=1e-10)
+    path = list(solve_softmax_path(problem, [10.0, 1.0, 0.1], tolerance=1e-10))
+    (alone,) = solve_softmax_path(problem, [0.1], tolerance=1e-10)
     assert all(each.converged and each.gap <= 1e-10 for each in path)
     assert path[-1].weights == pytest.approx(alone.weights, abs=1e-4)
     objective = slow_loss(alone.weights) + 0.05 * float(alone.weights @ alone.weights)
@@ -84,13 +84,13 @@ def test_solutions_are_certified_and_do_not_depend_on_the_path():
 
 def test_with_much_regularisation_the_weights_are_the_centre():
     problem = SoftmaxProblem.of(X, OFFSETS, GRADES)
-    (solution,) = solve_path(problem, [1e9], centre=WEIGHTS)
+    (solution,) = solve_softmax_path(problem, [1e9], centre=WEIGHTS)
     assert solution.weights == pytest.approx(WEIGHTS, abs=1e-6)
 
 
 def test_where_all_grades_are_equal_there_is_nothing_to_learn():
     problem = SoftmaxProblem.of(X, OFFSETS, np.ones(len(X)))
-    (solution,) = solve_path(problem, [1.0])
+    (solution,) = solve_softmax_path(problem, [1.0])
     assert problem.n_queries == 0
     assert solution.weights.tolist() == [0, 0, 0]
     assert solution.converged

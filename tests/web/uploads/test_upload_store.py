@@ -98,6 +98,20 @@ def test_the_number_of_uploads_that_are_indexed_at_a_time_is_bounded(uploads, mo
     assert "wait until one is done" in rejected(409, uploads.index, "docs")
 
 
+def test_an_upload_that_is_deleted_while_all_are_listed_is_left_out(uploads, monkeypatch):
+    for name in ("a", "b", "c"):
+        uploads.start(name)
+    describe = uploads.describe
+
+    def describe_and_delete(name):
+        if name == "a":
+            uploads.delete("b")
+        return describe(name)
+
+    monkeypatch.setattr(uploads, "describe", describe_and_delete)
+    assert [each["name"] for each in uploads.list()] == ["a", "c"]
+
+
 def test_a_link_is_not_followed(uploads, tmp_path):
     uploads.start("docs")
     outside = tmp_path / "outside"

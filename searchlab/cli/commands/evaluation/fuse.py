@@ -35,13 +35,13 @@ def fuse_command(
     tag: TagOption = None,
 ) -> None:
     """Fuse several runs into one."""
-    from searchlab.retrieval.fusion import METHODS, check_weights
+    from searchlab.retrieval.fusion import METHODS, check_run_weights
 
     if method not in METHODS:
         raise unknown_name("method", method, METHODS)
     if len(runs) < 2:
         raise SettingError("found 1 run, expected at least two to fuse")
-    numbers = None if weights is None else check_weights(_read_weights(weights), len(runs))
+    numbers = None if weights is None else check_run_weights(_read_weights(weights), len(runs))
     notes = searchlab.ReadingNotes()
     fused = searchlab.fuse([searchlab.read_run(run, notes=notes) for run in runs], method, k=k, weights=numbers)
     warn_of_encodings(notes)

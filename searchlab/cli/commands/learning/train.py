@@ -27,7 +27,7 @@ from searchlab.cli.options import (
     open_cluster,
 )
 from searchlab.cli.output import STANDARD_OUTPUT, require_writable_file
-from searchlab.cli.printing.model_printing import print_comparison, print_training, print_trial
+from searchlab.cli.printing.model_printing import print_retraining, print_training, print_trial
 from searchlab.cli.printing.terminal_text import print_line
 from searchlab.cli.progress import stage_bar
 from searchlab.cli.rerank_options import source_of
@@ -183,18 +183,16 @@ def train_command(
         first_stage = {"k": k, "scorer": scorer, "settings": dict(pairs(scorer_settings or (), "--scorer-set"))}
         feature_set = make_feature_set([*make_feature_set(features).features, *read_external(external)])
         bundle = _train_from_index(
-            *(
-                recipe,
-                index,
-                topics,
-                topic_ids,
-                qrels,
-                feature_set,
-                first_stage | {"expanded": not no_rm3},
-                cluster,
-                divide,
-            ),
-            former=read_former(Path(output)),
+            recipe,
+            index,
+            topics,
+            topic_ids,
+            qrels,
+            feature_set,
+            first_stage | {"expanded": not no_rm3},
+            cluster,
+            divide,
+            read_former(Path(output)),
         )
         warn_of_missing_scores(bundle.training.get("missing_scores", {}), bundle.training["n_rows"])
     compared = bundle.training.get("former")
@@ -292,7 +290,7 @@ def _print_result(bundle: Bundle, output: str, if_better: bool) -> None:
     compared = bundle.training.get("former")
     if compared is not None:
         print()
-        print_comparison(compared, "sentence" if if_better else "finding")
+        print_retraining(compared, "sentence" if if_better else "finding")
     print()
     if compared is not None and not compared["is_better"]:
         if if_better:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta
 from typing import BinaryIO
 
-from searchlab.corpus.extraction.extracted import ExtractionFailed, Message, TextCollector, rows, sheet
+from searchlab.corpus.extraction.extracted import ExtractionFailed, Message, TextCollector, sheet, sheet_rows
 from searchlab.corpus.extraction.extractors.safe_xml import Attributes, XmlHandler, XmlReader, attribute
 from searchlab.corpus.extraction.extractors.zip_package import ZipPackage
 
@@ -50,9 +50,9 @@ def extract_xlsx(stream: BinaryIO, max_length: int) -> Iterator[Message]:
             reader = XmlReader(cells, part)
             for _ in reader.read(stored):
                 if cells.length >= BATCH_LENGTH:
-                    yield rows(cells.take())
+                    yield sheet_rows(cells.take())
         if waiting := cells.take():
-            yield rows(waiting)
+            yield sheet_rows(waiting)
 
 
 class _Workbook(XmlHandler):

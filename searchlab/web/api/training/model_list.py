@@ -70,7 +70,7 @@ def _read_all(index: OpenIndex) -> list[dict[str, Any]]:
     in_use = default.model if default is not None else None
     files = list_model_files(folder)
     records = [_record(name, path, None, IN_USE if name == in_use else PRESENT) for name, path in files.items()]
-    for name in model_history.list_names(folder):
+    for name in model_history.list_histories(folder):
         use = FORMER if name in files else DELETED
         records += [_record(name, path, path.stem, use) for path in model_history.list_history(folder, name)]
     return [each for each in records if each is not None]

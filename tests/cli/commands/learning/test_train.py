@@ -232,7 +232,7 @@ def interrupted_while_compiled(text):
 @pytest.mark.parametrize("ending", [interrupted, interrupted_while_compiled])
 def test_an_interrupted_training_leaves_the_old_model(collection, run_cli, model, monkeypatch, ending):
     before = (collection / model).read_bytes()
-    monkeypatch.setattr("searchlab.rankers.bundle._compact", ending)
+    monkeypatch.setattr("searchlab.rankers.bundle.compact_numbers", ending)
     code, out, err = run_cli("train", "--features", "table1", "--folds", 0, "-o", model)
     assert (code, out) == (130, "")
     assert err.splitlines()[-1] == "searchlab: interrupted"

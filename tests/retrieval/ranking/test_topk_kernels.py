@@ -7,7 +7,7 @@ from searchlab.indexing.building.deletion import delete
 from searchlab.records import Document
 from searchlab.retrieval.engine import SearchEngine
 from searchlab.retrieval.expansion import RM3
-from searchlab.retrieval.topk_kernels import LOOKUP_HYSTERESIS, _count_read_terms
+from searchlab.retrieval.ranking.topk_kernels import LOOKUP_HYSTERESIS, _count_read_terms
 from searchlab.scorers.bm25 import BM25
 from searchlab.scorers.bm25f import BM25F
 from searchlab.scorers.execution import posting_cache
