@@ -6,7 +6,6 @@ from typing import Any
 
 from searchlab.retrieval.highlight.full_text import mark_all
 from searchlab.retrieval.highlight.snippets import texts_as_json
-from searchlab.web.api.judging.judgment_batch import MAX_JUDGMENTS
 from searchlab.web.api.judging.pool import build_pool
 from searchlab.web.api.parameters import Parameter
 from searchlab.web.api.search.search import find_stored
@@ -17,11 +16,13 @@ from searchlab.web.state.request_state import RequestState
 
 # Of longer documents, in characters, the beginning is shown; most are shorter.
 MAX_SHOWN_LENGTH = 12_000
+# Judgments that are undone at once; programs may have made more of them together than a request takes.
+MAX_TOGETHER = 10**9
 
 POOLED_DOCNO = Parameter("docno", "string", "docno of the document of the pool to show", default="")
 DID = Parameter("did", "string", "the action just completed", default="", choices=("", "undone", "redone", "nothing"))
 TOGETHER = Parameter(
-    "together", "integer", "how many judgments were undone or redone", default=1, minimum=1, maximum=MAX_JUDGMENTS
+    "together", "integer", "how many judgments were undone or redone", default=1, minimum=1, maximum=MAX_TOGETHER
 )
 
 

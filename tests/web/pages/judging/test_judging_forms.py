@@ -6,6 +6,7 @@ from html import unescape
 
 import pytest
 
+from searchlab.judgments.judgment_store import GradedDocument
 from tests.web.pages.judging_client import current, dots, page, pool, send, split_url, topic, words
 from tests.web.search_client import client_for
 
@@ -54,6 +55,13 @@ def test_removing_a_grade_and_saving_a_note_stay_on_the_document(client, store):
     assert [(each.grade, each.note) for each in store.judgments("mine")] == [(1, "second")]
     assert send(client, "/judge", grade="", note="second", **shared) == "/pool?docno=d1"
     assert store.judgments("mine") == []
+
+
+def test_more_judgments_than_a_request_takes_are_undone_and_counted(client, store):
+    qid = topic(store)
+    store.judge_all("mine", qid, [GradedDocument(f"x{number}", 1) for number in range(1001)], judge="me")
+    page_path, parameters = split_url(send(client, "/undo", topic_set="mine", qid=qid))
+    assert "Undone: 1,001 judgments made together" in words(page(client, page_path, **parameters))
 
 
 def test_undo_leads_to_the_document_of_the_judgment(client, store):
