@@ -11,17 +11,20 @@ from pathlib import Path
 
 import pytest
 
+from searchlab.corpus import document_parts
 from searchlab.indexing import snapshot as snapshots
 from searchlab.indexing.building import workers
 from searchlab.indexing.building.deletion import delete
-from searchlab.indexing.building.indexer import build_index
+from searchlab.indexing.building.indexer import build_index, index
 from searchlab.indexing.checking.index_doctor import examine
 from searchlab.indexing.merging.merge import merge
+from searchlab.indexing.parts import process_build
 from searchlab.indexing.snapshot import Snapshot
 from searchlab.indexing.storage.layout import SHARD_PREFIX
 from searchlab.indexing.storage.lock import lock_shard_exclusively
 from searchlab.indexing.storage.manifest import read_index_manifest
 from searchlab.records import Document
+from tests.index_comparison import json_lines
 
 sys.path.append(str(Path(__file__).parents[3] / "benchmarks"))
 crash = importlib.import_module("crash")
@@ -122,7 +125,7 @@ def send_half_and_die(self, documents):
 MOMENTS = {
     "all handed out": ("send_end", die),
     "within a batch": ("send_documents", send_half_and_die),
-    "waiting for shards": ("result", die),
+    "waiting for shards": ("receive", die),
 }
 
 
@@ -142,6 +145,24 @@ def test_workers_end_when_their_parent_is_killed_and_the_index_can_be_written(bu
     assert examine(folder).healthy
     build_index(lambda: new, folder, crash.PLAIN, jobs=1)
     assert crash.read(folder) == (2, {document.docno: document for document in new})
+    assert crash.leftovers(folder) == []
+
+
+@pytest.mark.parametrize("moment", ["keep", "finish"])
+def test_processes_that_read_end_when_their_parent_is_killed(tmp_path, monkeypatch, moment):
+    documents = crash.make_documents(range(200))
+    source, folder = tmp_path / "docs.jsonl", tmp_path / "index"
+    source.write_text(json_lines(documents))
+    monkeypatch.setattr(process_build, "PART_BYTES", 500)
+    monkeypatch.setattr(document_parts, "MIN_DETECTED_BYTES", 1)
+
+    def work():
+        setattr(process_build.Workers, moment, die)
+        index(source, folder, jobs=2)
+
+    assert fork_to_die(work) == ""
+    index(source, folder, jobs=2)
+    assert crash.read(folder) == (1, {document.docno: document for document in documents})
     assert crash.leftovers(folder) == []
 
 
