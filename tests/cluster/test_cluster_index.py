@@ -35,19 +35,33 @@ def test_a_large_file_becomes_shards_of_several_workers(tmp_path, index_both, do
     assert_same(*index_both([tmp_path / "docs.jsonl"]))
 
 
-def test_a_folder_of_all_kinds_of_files(tmp_path, index_both, documents):
+# As many as three workers, and more, would make.
+@pytest.mark.parametrize("parts_per_worker", [1, 3, 8])
+def test_a_folder_of_all_kinds_of_files(tmp_path, index_both, documents, monkeypatch, parts_per_worker):
+    monkeypatch.setattr(cluster_build, "PARTS_PER_WORKER", parts_per_worker)
     source = tmp_path / "source"
     source.mkdir()
-    (source / "a.jsonl").write_text(json_lines(documents[:100]))
+    lines = json_lines(documents[:100]).encode().splitlines()
+    lines[40], lines[41], lines[60] = (
+        b"bad",
+        b"\x1f\x8b\x08 no gzip",
+        b'{"docno": "long", "body": "%s"}' % (b"word1 " * 900),
+    )
+    (source / "a.jsonl").write_bytes(b"\xef\xbb\xbf" + b"\r\n".join([*lines, lines[3]]))
     (source / "b.jsonl.gz").write_bytes(gzip.compress(json_lines(documents[100:150]).encode()))
     trec = "".join(f"<DOC>\n<DOCNO>{d.docno}</DOCNO>\n<TEXT>\n{d.body}\n</TEXT>\n</DOC>\n" for d in documents[150:250])
-    (source / "c.trec").write_text(trec + "stray\n")
+    (source / "c.trec").write_text(trec.replace("</DOC>\n", "</DOC>\n<unclosed\n", 1) + "stray\n", newline="\r\n")
     rows = "".join(f'{d.docno},"{d.title}","{d.body}\n{d.body}"\n' for d in documents[250:])
-    (source / "d.csv").write_text("docno,title,text\n" + rows + "too,few\n")
+    (source / "d.csv").write_text("\ufeffdocno,title,text\n" + rows + "too,few\nlast,row,without end", newline="\r\n")
     for number in range(20):
         (source / f"e{number}.txt").write_bytes(f"Title {number}\nword{number} caf\xe9".encode("latin-1"))
     (source / "f.bin").write_bytes(b"\0\1\2")
-    assert_same(*index_both([source]))
+    (source / "g.jsonl").write_bytes(b"")
+    one, many = index_both([source], on_duplicate="keep-all")
+    assert [str(each).rpartition("/")[2].split(": ")[0] for each in one[2].bad_records] == [
+        *("a.jsonl:41", "a.jsonl:42", "c.trec:602", "d.csv:162")
+    ]
+    assert_same(one, many)
 
 
 @pytest.mark.parametrize("rule", ["keep-all", "keep-first", "keep-last"])
