@@ -1,4 +1,4 @@
-"""A cross-validation drawn with characters: means with intervals, held-out topics, and the learning curve.
+"""A cross-validation drawn with characters: means, held-out topics, the learning curve, and precision at recall.
 
 Pictures are drawn at a terminal that can show the characters; a file or a pipe gets the tables alone.
 """
@@ -48,6 +48,7 @@ def draw_trial(trial: Mapping[str, Any], topics: Mapping[str, str]) -> list[str]
         "",
         *_draw_topics(differences, texts, best),
         *_draw_curve(trial.get("learning_curve")),
+        *_draw_precision(held_out["precision_recall"]),
     ]
 
 
@@ -95,6 +96,18 @@ def _draw_curve(curve: Any) -> list[str]:
     steps = " ".join(_STEPS[height] * 3 for height in heights)
     counts = " ".join(f"{point['n_topics']:>3}" for point in curve["points"])
     return ["", f"{curve['measure']} by the number of topics learnt from", f"  {steps}", f"  {counts}"]
+
+
+def _draw_precision(precision: Mapping[str, Sequence[float]]) -> list[str]:
+    """Interpolated precision at each tenth of recall, as a row of steps for each system; the highest step is 1."""
+    if not precision:
+        return []
+    width = min(MAX_NAME_COLUMNS, max(map(n_columns, precision)))
+    lines = ["", "precision at recall 0, .1, …, 1 on held-out topics"]
+    for name, values in precision.items():
+        steps = " ".join(_STEPS[round((len(_STEPS) - 1) * value)] * 3 for value in values)
+        lines.append(f"  {_padded(name, width)}  {format_value(values[0])}  {steps}  {format_value(values[-1])}")
+    return lines
 
 
 def _bar(share: float, width: int) -> str:

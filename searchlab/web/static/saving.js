@@ -1,8 +1,9 @@
 // Judgments on their way to the server: sent in the order in which they were made, and shown until they are saved.
 //
-// A lost connection loses nothing: what could not be sent is sent again, and the page says so.
+// A lost connection or a busy server loses nothing: what could not be sent is sent again, and the page says so.
 
 const RETRY_MILLISECONDS = [500, 1000, 2000, 4000];
+const BUSY = 503;
 const waiting = []; // functions that send, each with the functions that settle its promise
 let isSending = false;
 
@@ -21,8 +22,9 @@ async function sendOne({ send, resolve, reject }) {
     try {
       return resolve(await send());
     } catch (error) {
-      if (!(error instanceof TypeError)) return reject(error); // fetch fails so if there is no connection
-      show(`Connection lost, trying again: ${count()} not saved yet`, true);
+      const isLost = error instanceof TypeError; // fetch fails so if there is no connection
+      if (!isLost && error.status !== BUSY) return reject(error);
+      show(`${isLost ? "Connection lost" : "The server is busy"}, trying again: ${count()} not saved yet`, true);
       await pause(RETRY_MILLISECONDS[Math.min(attempt, RETRY_MILLISECONDS.length - 1)]);
     }
   }

@@ -71,10 +71,10 @@ def judge_page(state: RequestState, session: BrowserSession, values: dict[str, A
         "changes": [],
         "changed": None,
     }
-    if chosen is None:
-        return context
     changes = state.judgments.editor.changes(MAX_LISTED_CHANGES)
     context |= {"changes": changes, "changed": next((each for each in changes if each.id == values["change"]), None)}
+    if chosen is None:  # there was one, perhaps, whose deletion can be undone
+        return context
     topics = topics_with_progress(state, session, chosen["name"])
     topics = sort_topics(filter_topics(topics, values["words"]), values["order"])
     listed = topics if values["all"] else topics[:MAX_LISTED_TOPICS]

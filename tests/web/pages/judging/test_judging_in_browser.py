@@ -442,6 +442,11 @@ def test_the_verdict_on_a_model_is_drawn_and_its_advice_put_to_use(show, browser
     signs = [each.text[0] for each in browser.find_elements("css selector", ".topics-chart .n") if each.text]
     assert (signs.count("+"), signs.count("−")) == (won, lost)
     assert len(browser.find_elements("css selector", ".plots svg.plot[aria-label] polyline")) == 3
+    # It is compared with the best of the others, on a topic, not with an empty page.
+    best = max(browser.find_elements("css selector", ".means .part")[1:], key=lambda row: float(row.text.split()[1]))
+    compared = find('main .row a[href^="/compare"]').get_attribute("href")
+    assert {"BM25": "left=bm25&", "RM3": "left=bm25%2Brm3&"}[best.text.split()[0]] in compared
+    assert "?q=" in compared
     # What the verdict recommends is offered, and used from now on: in the list of systems, by searches, after a reload.
     chosen = find(".use .primary").get_attribute("value")
     find(".use .primary").click()

@@ -96,8 +96,11 @@ def test_a_model_that_is_no_better_leaves_the_former_one_in_use_until_the_user_d
     assert [row[:3] for row in drawn] == [["the", "new", "model"], ["the", "former", "model"]]
     means = [f"{mean:.3f}" for mean in compared["means"].values()]
     assert [row[3] for row in drawn] == means
-    # The former model is used, until the new one is wanted all the same.
+    # The former model is used, until the new one is wanted all the same; to retrain it again would find the same.
     assert find_model(address)["n_topics"] == 13
+    assert [each for each in texts(find("#main"), ".model .notice") if "Retrain" in each] == []
+    assert "Retrain" not in find(".strip").text
+    assert texts(card, 'a[href*="model%3Aagain"]') == []
     card.find_element("css selector", 'form[action="/model/restore"] button').click()
     wait("location.pathname === '/model'")
     assert find_model(address)["n_topics"] == 26
