@@ -131,7 +131,7 @@ const submit = (form, submitter) => whileBusy(async () => {
   const { html, url } = await save(async () => {
     const answer = await fetch(form.action, { method: "POST", body });
     return { html: await answer.text(), url: answer.url };
-  });
+  }, form.id === "judging");
   grades.clear();
   ahead.clear();
   if (form.elements.note) sessionStorage.removeItem(drafts.key(form.elements.docno.value));

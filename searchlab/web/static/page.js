@@ -118,7 +118,7 @@ async function takeBack(path, name, verb, words) {
   const query = document.querySelector("form.grades")?.dataset.query;
   if (!query) return;
   try {
-    const changed = (await save(() => send(path, { index, judge, query })))[name];
+    const changed = (await save(() => send(path, { index, judge, query }), false))[name];
     if (!changed) return announce(`Nothing to ${verb} for this query`);
     for (const [docno, present] of Object.entries(changed.present_grades)) {
       for (const form of formsOf(docno)) showGrade(form, present);
@@ -161,6 +161,7 @@ async function refresh() {
   try {
     const answer = await fetch(location.href);
     const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+    if (!answer.ok) announce(page.querySelector(".mistake")?.textContent ?? ""); // such as a set that is gone
     if (!answer.ok || isSaving()) return;
     for (const form of page.querySelectorAll("form.grades[data-docno]")) {
       for (const each of formsOf(form.dataset.docno)) showGrade(each, gradeOf(form));

@@ -95,4 +95,6 @@ def redo_change_form(state: RequestState, session: BrowserSession, values: dict[
 
 
 def _judge_url(state: RequestState, topic_set: str, change: int) -> str:
-    return page_url(state, "/judge", topic_set=topic_set, change=change or None)
+    """The page of a set, or of the first one if it is not there any more; it shows the change."""
+    known = {each.name for each in state.judgments.topic_sets()}
+    return page_url(state, "/judge", topic_set=topic_set if topic_set in known else None, change=change or None)

@@ -32,7 +32,8 @@ def train_page(state: RequestState, session: BrowserSession, values: dict[str, A
     # A job that finished is shown rather than a later one that was cancelled.
     ended = sorted((job for job in jobs if job not in active), key=lambda job: job["state"] == "cancelled")
     shown: dict[str, Any] | None = next(iter(active or ended), None)
-    name = values["topic_set"] or (shown["topic_set"] if shown else "")
+    of_job = shown["topic_set"] if shown and shown["topic_set"] in {each["name"] for each in topic_sets} else ""
+    name = values["topic_set"] or of_job
     chosen = choose_topic_set(sorted(topic_sets, key=lambda each: -each["n_judgments"]), name)
     models = list_models(state)
     advice = train.check_readiness(state, topic_set=chosen["name"])["advice"] if chosen else None

@@ -284,6 +284,42 @@ def delete_topics(browser, topic_set, qid):
     )
 
 
+def test_an_undo_whose_answer_is_lost_is_not_done_twice(show, browser, press, wait):
+    show("/?q=memory+loss")
+    press("j", "2", "j", "1")
+    wait(
+        "document.querySelector('[data-n]').textContent === '2' && document.getElementById('saving').textContent === ''"
+    )
+    browser.execute_script(
+        "const real = window.fetch;"
+        "window.fetch = async (path, options) => { const answer = await real(path, options);"
+        " if (path === '/api/judgments/undo') { window.fetch = real; throw new TypeError('Failed to fetch'); }"
+        " return answer; }"
+    )
+    press("u")
+    wait("document.getElementById('announcement').textContent.includes('the connection was lost')")
+    browser.refresh()
+    pressed = "[...document.querySelectorAll('.grade[aria-pressed=true]')].map(e => e.dataset.grade).join('')"
+    assert wait(pressed) == "2"
+
+
+def test_judgments_beside_the_results_are_queued_visibly_at_high_latency(show, browser, press, wait):
+    show("/?q=pain+in+cancer")
+    slow = {"offline": False, "latency": 800, "downloadThroughput": -1, "uploadThroughput": -1}
+    browser.execute_cdp_cmd("Network.enable", {})
+    browser.execute_cdp_cmd("Network.emulateNetworkConditions", slow)
+    try:
+        press("j", "2", "j", "1", "j", "0")
+        assert browser.execute_script("return document.getElementById('saving').textContent") == "Saving 3 judgments …"
+        wait("document.getElementById('saving').textContent === ''")
+    finally:
+        browser.execute_cdp_cmd("Network.emulateNetworkConditions", slow | {"latency": 0})
+        browser.execute_cdp_cmd("Network.disable", {})
+    browser.refresh()
+    pressed = "[...document.querySelectorAll('.grade[aria-pressed=true]')].map(e => e.dataset.grade).join('')"
+    assert wait(pressed) == "210"
+
+
 def test_a_busy_server_loses_no_judgment(show, browser, press, wait, send):
     send("/api/topics", topic_set="busy", text="depression after stroke")
     show("/pool?topic_set=busy&qid=1")
