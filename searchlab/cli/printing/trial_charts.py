@@ -91,8 +91,10 @@ def _draw_curve(curve: Any) -> list[str]:
     if not curve or len(curve["points"]) < 2:
         return []
     means = [point["mean"] for point in curve["points"]]
-    low, high = min(means), max(means)
-    heights = [round((len(_STEPS) - 1) * (mean - low) / (high - low)) if high > low else 0 for mean in means]
+    # At least two tenths, so that small differences are not drawn large.
+    low = int(min(means) * 10) / 10
+    high = max(low + 0.2, int(max(means) * 10 + 1) / 10)
+    heights = [round((len(_STEPS) - 1) * (mean - low) / (high - low)) for mean in means]
     steps = " ".join(_STEPS[height] * 3 for height in heights)
     counts = " ".join(f"{point['n_topics']:>3}" for point in curve["points"])
     return ["", f"{curve['measure']} by the number of topics learnt from", f"  {steps}", f"  {counts}"]

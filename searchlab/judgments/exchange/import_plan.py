@@ -91,6 +91,8 @@ def _problem_of(row: JudgmentRow, known: dict[str, str], topics: dict[str, Topic
     """What is wrong with the topic of a row; empty if nothing is."""
     if len(row.query) > MAX_TEXT_LENGTH:
         return f"the query has {len(row.query):,} characters, expected at most {MAX_TEXT_LENGTH:,}"
+    if row.query and not any(map(str.isalnum, row.query)):
+        return "the query has no words"
     if not row.qid:
         return ""
     try:
@@ -109,7 +111,7 @@ def describe_import(added: ImportSummary, n_unread: int) -> str:
     parts = [f"{format_count(added.n_topics, 'topic')}, {format_count(added.n_judgments, 'judgment')} added"]
     n_old = added.n_topics_same + added.n_judgments_same
     if n_old:
-        parts.append(f"{format_count(n_old, 'entry', 'entries')} were there already")
+        parts.append(f"{format_count(n_old, 'entry', 'entries')} {'was' if n_old == 1 else 'were'} there already")
     if n_unread:
         parts.append(f"{format_count(n_unread, 'line')} not understood")
     return "; ".join(parts)

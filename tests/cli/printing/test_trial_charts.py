@@ -32,7 +32,8 @@ def test_topics_are_counted_against_the_best_baseline_and_drawn():
     assert "−.4000" in loss
     assert gain.count("█") * 2 == loss.count("█") == CHART_WIDTH // 2
     assert "\x1b" not in gain
-    assert lines[-2:] == ["  ▁▁▁ ███", "    5  10"]
+    # From .3 to .5: .4 is in the middle, 3.5 of 7 steps, rounded to 4.
+    assert lines[-2:] == ["  ▁▁▁ ▅▅▅", "    5  10"]
 
 
 def test_precision_at_recall_is_drawn_on_one_scale_for_all_systems():

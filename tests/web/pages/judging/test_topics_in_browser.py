@@ -82,7 +82,9 @@ def test_topics_are_added_one_a_line_and_sorted(show, find, wait, send):
         assert wait(TEXTS) == texts
 
 
-def test_criteria_and_words_of_a_topic_are_beside_its_documents_until_that_is_undone(show, find, wait, edit, send):
+def test_criteria_and_words_of_a_topic_are_beside_its_documents_until_that_is_undone(
+    show, find, wait, edit, send, look, too_wide
+):
     send("/api/topics", topic_set="kept", text="stroke")
     criteria = {"criteria": "Trials with patients.\nNot: animals.", "highlight": "patients"}
     edit("/topic?topic_set=kept&qid=1", **criteria | {"topic-text": "depression after stroke"})
@@ -92,6 +94,11 @@ def test_criteria_and_words_of_a_topic_are_beside_its_documents_until_that_is_un
     assert find(".criteria .note").is_displayed()
     marked = wait("[...document.querySelectorAll('.paper mark')].map(e => e.textContent.toLowerCase())")
     assert "patients" in marked
+    # On a phone, too, they are read before the document.
+    look(390)
+    above = "document.querySelector('.criteria').getBoundingClientRect().bottom"
+    assert wait(f"{above} <= document.querySelector('.paper').getBoundingClientRect().top")
+    assert too_wide() == []
     show("/judge?topic_set=kept")
     find("details:has(li form) summary").click()
     find("li form button").click()
