@@ -1,6 +1,7 @@
 """Pages of errors keep what was typed, and lead back; what cannot be done says what to do first."""
 
 import json
+import shutil
 from urllib.request import Request, urlopen
 
 import pytest
@@ -86,3 +87,23 @@ def test_a_page_whose_link_names_what_is_gone_is_shown_with_the_rest(show, brows
 def test_two_equal_systems_to_judge_for_are_refused_in_words(show, find, judged):
     show("/next?topic_set=kept&left=bm25&right=bm25")
     assert find("[aria-labelledby=next] .notice").text == "Choose two different systems."
+
+
+def test_an_error_keeps_the_index_and_what_was_written(show, browser, find, wait, serve, medical_once, tmp_path):
+    folders = [shutil.copytree(medical_once, tmp_path / name) for name in ("first", "second")]
+    both = serve(*folders)
+    browser.get(f"{both}/judge?index=second")
+    find("#text").send_keys("x" * 4001)
+    find("#into").clear()
+    find("#into").send_keys("mine")
+    browser.execute_script("document.getElementById('text').removeAttribute('maxlength')")
+    find('form[action="/topic"] button').click()
+    assert "4,001 characters" in wait("document.querySelector('#text ~ #problem')?.textContent")
+    assert wait("document.body.dataset.index") == "second"
+    assert find("#text").get_attribute("value") == "x" * 4001
+    assert wait("document.activeElement.id") == "text"
+    browser.get(f"{both}/document?index=second&docno=nowhere&q=asthma")
+    assert wait("document.querySelector('h1')?.textContent") == "Not found"
+    find("main form button").click()
+    assert wait("document.body.dataset.index === 'second' && document.getElementById('q').value") == "asthma"
+    browser.get_log("browser")  # the statuses
