@@ -218,6 +218,11 @@ for (const button of document.querySelectorAll("[data-keys]")) {
   button.addEventListener("click", showKeys);
 }
 
+// Enter in a checkbox would press the first button of its form.
+document.addEventListener("keydown", (event) => {
+  if (event.key === "Enter" && event.target.matches?.(".topics [type=checkbox]")) event.preventDefault();
+});
+
 // A menu closes when the user clicks or moves the focus elsewhere.
 document.addEventListener("click", (event) => {
   for (const menu of document.querySelectorAll(".menu[open]")) if (!menu.contains(event.target)) menu.open = false;

@@ -82,6 +82,36 @@ def test_topics_are_added_one_a_line_and_sorted(show, find, wait, send):
         assert wait(TEXTS) == texts
 
 
+def test_a_filter_keeps_the_pools_and_says_if_no_topic_has_its_words(show, find, wait, send):
+    for text in ("gout", "knee pain"):
+        send("/api/topics", topic_set="filtered", text=text)
+    show("/judge?topic_set=filtered&systems=dirichlet&depth=7")
+    fill(find, {"words": "knee"})
+    find(".narrow-topics button").click()
+    assert wait(f"new URLSearchParams(location.search).get('words') === 'knee' && {TEXTS}") == ["knee pain"]
+    assert "systems=dirichlet&depth=7" in find(".topics th a").get_attribute("href")
+    fill(find, {"words": "elbow"})
+    find(".narrow-topics button").click()
+    notice = wait(
+        "[...document.querySelectorAll('.notice')].find(e => e.textContent.includes('these words'))?.outerHTML"
+    )
+    assert "No topic of <bdi>filtered</bdi> has these words." in notice
+    find('[aria-labelledby="topics"] .notice a').click()
+    assert wait(f"!location.search.includes('words') && {TEXTS}") == ["gout", "knee pain"]
+
+
+def test_enter_in_the_checkbox_of_a_topic_deletes_nothing(show, find, wait, press, send):
+    send("/api/topics", topic_set="entered", text="gout")
+    show("/judge?topic_set=entered")
+    find(".topics [type=checkbox]").click()
+    press("\ue007")
+    assert find(".topics [type=checkbox]").is_selected()
+    # Nor without scripts: the first button merges, and asks into which topic.
+    first = wait("document.querySelector('form:has(.topics) button').formAction")
+    assert first.endswith("/topics/merge")
+    assert wait("String(document.querySelector('[data-changed]'))") == "null"
+
+
 def test_criteria_and_words_of_a_topic_are_beside_its_documents_until_that_is_undone(
     show, find, wait, edit, send, look, too_wide
 ):
