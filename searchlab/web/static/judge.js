@@ -112,7 +112,7 @@ async function whileBusy(work) {
   try {
     await work();
   } catch (error) {
-    announce(`Not done: ${error.message}`);
+    announce(`Not done: ${error instanceof TypeError ? "the connection is lost" : error.message}`); // fetch fails so
   } finally {
     busy = false;
     pool().removeAttribute("aria-busy");

@@ -277,6 +277,9 @@ def test_a_lost_connection_loses_no_judgment(browser, press, wait, judged, topic
     try:
         press("2")
         wait("document.getElementById('saving').textContent.includes('Connection lost, trying again: 1 judgment')")
+        # A document that was not loaded ahead cannot be shown now.
+        browser.execute_script("[...document.querySelectorAll('.dot')].at(-1).click()")
+        wait("document.getElementById('announcement').textContent === 'Not done: the connection is lost'")
     finally:
         browser.execute_cdp_cmd("Network.emulateNetworkConditions", offline | {"offline": False})
         browser.execute_cdp_cmd("Network.disable", {})

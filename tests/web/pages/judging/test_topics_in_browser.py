@@ -238,6 +238,23 @@ def test_an_import_is_undone_where_it_is_shown(show, browser, find, wait, send, 
     assert "imported" not in [each["name"] for each in json.loads(get("/api/topic-sets"))["topic_sets"]]
 
 
+def test_an_import_without_a_connection_is_tried_again(show, browser, find, wait):
+    show("/judge")
+    fill(find, {"import-set": "again", "import-text": "one query a line"})
+    offline = {"offline": True, "latency": 0, "downloadThroughput": -1, "uploadThroughput": -1}
+    browser.execute_cdp_cmd("Network.enable", {})
+    browser.execute_cdp_cmd("Network.emulateNetworkConditions", offline)
+    try:
+        find("[data-preview]").click()
+        message = wait("document.querySelector('[data-problem]:not([hidden])')?.textContent")
+        assert message == "Not imported: the connection is lost; try again"
+    finally:
+        browser.execute_cdp_cmd("Network.emulateNetworkConditions", offline | {"offline": False})
+        browser.execute_cdp_cmd("Network.disable", {})
+    browser.get_log("browser")  # the failed request
+    assert "1 new topic" in import_text(find, wait, "one query a line", "again")
+
+
 def test_judgments_are_exported_as_a_table_and_for_trec(show, browser, find, wait, send, tmp_path):
     send("/api/topics", topic_set="out", text="gout, =1+1")
     send("/api/judgments", topic_set="out", qid="1", docno="med-004", grade=2, judge="ann", note="good\none")
