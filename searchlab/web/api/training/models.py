@@ -130,9 +130,10 @@ def judgments_changed(state: RequestState, bundle: Bundle) -> bool:
 def needs_training(state: RequestState, name: str, bundle: Bundle) -> bool:
     """Whether the judgments have changed since a model was trained, and no version of its history has learnt from them.
 
+    A topic set that was renamed or deleted cannot be learnt from.
     A new model that was no better is in the history: to train it again would find the same.
     """
-    if not judgments_changed(state, bundle):
+    if not judgments_changed(state, bundle) or not state.judgments.topics(str(bundle.training["set"])):
         return False
     present = _present_fingerprint(state, str(bundle.training["set"]))
     return all(_judgments_of(path) != present for path in model_history.list_history(state.index.folder, name))

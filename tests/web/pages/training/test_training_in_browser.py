@@ -176,6 +176,19 @@ def test_the_learning_curve_is_drawn_with_the_estimate_how_many_more_judgments_w
     assert notes[1] == f"About {advice['n_more']} more topics would probably settle it, if they are like these."
 
 
+def test_a_model_whose_topic_set_was_renamed_leads_to_no_retraining(show, find, address, first_model):
+    send(address, "/api/topic-sets/rename", topic_set="medical", new_name="renamed", judge="me")
+    try:
+        show("/model?name=again")
+        assert "The topic set medical, from which it has learnt, is not there any more" in find("#main").text
+        assert find("#main").find_elements("css selector", "#retrain, .topics-chart a, a[href^='/measure']") == []
+        show("/train")
+        assert "have changed since" not in find("#main").text
+        assert "Train a model" in find(".strip").text
+    finally:
+        send(address, "/api/topic-sets/rename", topic_set="renamed", new_name="medical", judge="me")
+
+
 @pytest.mark.parametrize("path", PAGES)
 def test_pages_are_accessible(check_page, first_model, path):
     check_page(path)
