@@ -27,9 +27,10 @@ from searchlab.corpus.text_files import read_text_file
 from searchlab.corpus.trec.runs import write_run
 from searchlab.csv_text import to_csv
 from searchlab.errors import SourceError, WriteFailed
-from searchlab.evaluation.comparison import Comparison, compare_evaluations
+from searchlab.evaluation.comparison import Comparison, compare_evaluations, compare_values
 from searchlab.evaluation.dialects import make_dialect
 from searchlab.evaluation.run_evaluation import Evaluation, evaluate_run
+from searchlab.evaluation.significance import holm
 from searchlab.experiments.inputs import ExperimentInputs
 from searchlab.experiments.plan import ExperimentPlan
 from searchlab.experiments.runner import SystemResult
@@ -102,14 +103,41 @@ class ExperimentResults:
 
     def bundle(self, outcome: SystemResult) -> Bundle | None:
         """The model of a ranker trained on all topics, with the result of its cross-validation."""
-        name = outcome.system.name
-        compared = self.against_baseline(name, self.plan.measure)
-        if outcome.bundle is None or compared is None:
+        result = self.trial(outcome)
+        if outcome.bundle is None or result is None:
             return outcome.bundle
-        means = {each: self.of(each).means for each in (name, self.plan.baseline)}
-        n_topics, n_folds = len(self.inputs.topics), len(self.inputs.folds)
-        result = CrossValidationResult(name, n_topics, n_folds, self.plan.dialect, means, (compared,))
         return replace(outcome.bundle, trial=result.to_json())
+
+    def trial(self, outcome: SystemResult) -> CrossValidationResult | None:
+        """A ranker compared with the baseline and with each system that learns nothing, on the held-out topics.
+
+        The p-values are corrected (Holm) over these: the verdict is about the best of them. None for other systems.
+        """
+        name, measure = outcome.system.name, self.plan.measure
+        if not outcome.system.learns or name == self.plan.baseline:
+            return None
+        rivals = [
+            each.system.name
+            for each in self.outcomes
+            if not each.system.learns or each.system.name == self.plan.baseline
+        ]
+        values = self.of(name).values_of(measure)
+        compared = [
+            compare_values(name, values, rival, self.of(rival).values_of(measure), measure, seed=self.plan.seed)
+            for rival in rivals
+        ]
+        if len(compared) > 1:
+            corrected = holm([each.p for each in compared]).tolist()
+            compared = [replace(each, p_corrected=p) for each, p in zip(compared, corrected, strict=True)]
+        return CrossValidationResult(
+            name,
+            len(self.inputs.topics),
+            len(self.inputs.folds),
+            self.plan.dialect,
+            {each: self.of(each).means for each in (name, *rivals)},
+            tuple(compared),
+            sum(len(self.inputs.qrels[topic.qid]) for topic in self.inputs.topics),
+        )
 
 
 def write_runs(results: ExperimentResults, folder: Path) -> list[str]:

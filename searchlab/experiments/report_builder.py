@@ -35,6 +35,7 @@ from searchlab.report.content import (
 from searchlab.report.measure_tables import BETTER, WORSE
 from searchlab.report.plots import bars, curves, differences, precision_recall
 from searchlab.retrieval.highlight.snippets import make_snippet
+from searchlab.training.advice import advise
 from searchlab.training.cross_validation import MIN_VERDICT_QUERIES
 from searchlab.types import Floats
 
@@ -57,7 +58,19 @@ def build_report(results: ExperimentResults, facts: Mapping[str, str]) -> Report
 
 
 def lead(results: ExperimentResults) -> str:
-    """The result in one sentence."""
+    """The result in one sentence; where the best rival of a ranker is not the baseline, the verdict on it follows."""
+    return f"{_compare_with_baseline(results)}{_verdict(results)}"
+
+
+def _verdict(results: ExperimentResults) -> str:
+    """The advice on the best ranker, as training gives it; empty if the baseline is the best of its rivals."""
+    result = None if results.best is None else results.trial(results.best)
+    if result is None or result.best.name_b == results.plan.baseline:
+        return ""
+    return f" Of the systems that learn nothing, {result.best.name_b} is the best here: {advise(result).sentence}"
+
+
+def _compare_with_baseline(results: ExperimentResults) -> str:
     plan = results.plan
     n_topics = len(results.inputs.topics)
     if results.best is None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from searchlab.judgments.input_checks import check_docno, check_grade, check_note
 
@@ -52,9 +52,13 @@ class TakenBack:
 
 @dataclass(frozen=True, slots=True)
 class ImportSummary:
-    """The numbers of topics added and of judgments added or changed; `…_same` existed before."""
+    """The numbers of topics added and of judgments added or changed; `…_same` existed before.
+
+    `change` is the id by which the import can be undone; None if it added nothing.
+    """
 
     n_topics: int
     n_judgments: int
     n_topics_same: int
     n_judgments_same: int
+    change: int | None = field(default=None, compare=False)

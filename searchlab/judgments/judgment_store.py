@@ -270,10 +270,12 @@ class JudgmentStore:
                     else:
                         acts.append((ids[qid], docno, judge, grade, note, when, True))
             connection.executemany(_INSERT_ACT, acts)
+            change = None
             if n_topics or acts:
                 counted = f"{format_count(n_topics, 'topic')} and {format_count(len(acts), 'judgment')}"
-                record_change(connection, IMPORT, f"imported {counted} into {topic_set}", judge, when, (), before)
-        return ImportSummary(n_topics, len(acts), len(checked) - n_topics, n_same)
+                what = f"imported {counted} into {topic_set}"
+                change = record_change(connection, IMPORT, what, judge, when, (), before)
+        return ImportSummary(n_topics, len(acts), len(checked) - n_topics, n_same, change)
 
     def record_queries(self, *texts: str) -> None:
         """Add queries to the past queries, of which the oldest are deleted; empty ones are ignored."""

@@ -17,11 +17,12 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from searchlab.experiments.stored_results import FIGURES
+from searchlab.rankers.systems import MODEL
 from searchlab.web.api.endpoint import Endpoint
 from searchlab.web.api.openapi import describe_api
 from searchlab.web.api.parameters import INDEX, JUDGE, OFF, SYNONYMS, Parameter, field_at_fault, parse_body, parse_texts
 from searchlab.web.error_pages import error_page
-from searchlab.web.http_errors import HttpError, NotFound
+from searchlab.web.http_errors import HttpError, NotFound, to_http_error
 from searchlab.web.jobs.thread_pools import SLOW, WRITE, ThreadPools, choose_pool
 from searchlab.web.middleware.auth import AUTH_SCOPE_KEY, local_url
 from searchlab.web.middleware.csrf import csrf_token
@@ -41,6 +42,8 @@ from searchlab.web.uploads.file_receiving import received_file
 DEFAULT_JUDGE = "me"
 # Errors that a form shows: mistakes in it, and what is not there or not possible now.
 SHOWN_IN_FORMS = (400, 404, 409)
+# Parameters with names of systems.
+SYSTEM_PARAMETERS = ("system", "systems", "left", "right", "against")
 JUDGE_COOKIE = "judge"
 JUDGE_COOKIE_SECONDS = 365 * 24 * 3600
 # Reports contain their styles, and no scripts.
@@ -156,15 +159,35 @@ async def _render_page(
     texts: Mapping[str, Sequence[str]],
     problem: FormProblem | None = None,
 ) -> tuple[str, FormProblem | None]:
-    """A page without those parameters that are wrong; the problem is the given one, or that of the first of them."""
+    """A page without those values that are wrong; the problem is the given one, or that of the first of them."""
     while True:
         try:
             return await _render_now(app_state, pools, page, session, texts, problem), problem
-        except HttpError as error:
-            if error.status != 400 or error.field not in texts:
+        except Exception as error:
+            found = to_http_error(error)
+            field, wrong = _value_at_fault(found, texts) if found is not None and found.status == 400 else ("", [])
+            if found is None or not field:
                 raise
-            problem = problem or FormProblem(page.path, error.field, error.message, texts)
-            texts = {name: values for name, values in texts.items() if name != error.field}
+            message = app_state.indexes.without_folders(found.message)
+            problem = problem or FormProblem(page.path, field, message, texts)
+            right = [value for value in texts[field] if value not in wrong]
+            texts = {
+                name: right if name == field else values for name, values in texts.items() if name != field or right
+            }
+
+
+def _value_at_fault(error: HttpError, texts: Mapping[str, Sequence[str]]) -> tuple[str, Sequence[str]]:
+    """The parameter that an error is about, and its values that are wrong; the name is empty if it is none of these.
+
+    A link may name a system that is not there any more, such as a model that was deleted.
+    """
+    if error.field in texts:
+        return error.field, texts[error.field]
+    for name in SYSTEM_PARAMETERS:
+        for text in texts.get(name, ()):
+            if repr(text.removeprefix(MODEL)) in error.message:
+                return name, [text]
+    return "", []
 
 
 async def _render_now(

@@ -367,7 +367,7 @@ def test_a_plan_needs_an_index(home):
 
 
 def results_of(engine, home, ranks):
-    """Results in which the answer of each topic has these ranks, by system."""
+    """Results in which the answer of each topic has these ranks, by system; the system S is a ranker."""
     topics = tuple(Topic(f"q{n}", word) for n, word in enumerate(WORDS[: len(next(iter(ranks.values())))]))
     qrels = {topic.qid: {f"d{n}-0": 1} for n, topic in enumerate(topics)}
     plan = replace(read_plan(home / "plan.toml"), baseline="A", measures=("RR",))
@@ -378,7 +378,8 @@ def results_of(engine, home, ranks):
             docnos = [f"d{n}-1", f"d{n}-2"]
             docnos.insert(rank - 1, f"d{n}-0")
             rankings.append(Ranking(f"q{n}", docnos, [3.0, 2.0, 1.0]))
-        outcomes.append(SystemResult(replace(plan.systems[0], name=name), tuple(rankings)))
+        system = plan.rankers[0] if name == "S" else plan.systems[0]
+        outcomes.append(SystemResult(replace(system, name=name), tuple(rankings)))
     folds = (("q0",), tuple(topic.qid for topic in topics[1:]))
     return ExperimentResults(plan, ExperimentInputs(engine, topics, qrels, folds, 0), tuple(outcomes))
 
@@ -426,6 +427,21 @@ def test_the_first_sentence_says_what_it_means(engine, home, ranks, sentence):
     assert lead(results) == sentence
     report = build_report(results, {})
     assert report.summary == sentence
+
+
+def test_a_ranker_is_judged_by_the_best_system_that_learns_nothing(engine, home):
+    results = results_of(engine, home, {"A": [2] * 12, "B": [1] * 12, "S": [1] * 11 + [2]})
+    result = results.trial(results.outcome("S"))
+    assert (result.best.name_b, result.helps, set(result.means)) == ("B", False, {"A", "B", "S"})
+    assert [each.p_corrected is not None for each in result.comparisons] == [True, True]
+    sentence = lead(results)
+    assert sentence.startswith("B ranks better than A")
+    verdict = "S does not help so far: RR 1.0000 → .9583 against B on 12 held-out topics"
+    assert f"Of the systems that learn nothing, B is the best here: {verdict}" in sentence
+    assert sentence.endswith(": stay with B for now.")
+    assert results.trial(results.outcome("B")) is None
+    # Against the baseline alone the sentence has said it all.
+    assert "stay with" not in lead(results_of(engine, home, {"A": [2] * 12, "S": [1] * 12}))
 
 
 def test_marks_say_what_is_no_chance(engine, home):

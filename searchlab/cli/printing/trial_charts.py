@@ -1,4 +1,4 @@
-"""A cross-validation drawn with characters: means with intervals, held-out topics, and the learning curve.
+"""A cross-validation drawn with characters: means, held-out topics, the learning curve, and precision at recall.
 
 Pictures are drawn at a terminal that can show the characters; a file or a pipe gets the tables alone.
 """
@@ -48,6 +48,7 @@ def draw_trial(trial: Mapping[str, Any], topics: Mapping[str, str]) -> list[str]
         "",
         *_draw_topics(differences, texts, best),
         *_draw_curve(trial.get("learning_curve")),
+        *_draw_precision(held_out["precision_recall"]),
     ]
 
 
@@ -90,11 +91,25 @@ def _draw_curve(curve: Any) -> list[str]:
     if not curve or len(curve["points"]) < 2:
         return []
     means = [point["mean"] for point in curve["points"]]
-    low, high = min(means), max(means)
-    heights = [round((len(_STEPS) - 1) * (mean - low) / (high - low)) if high > low else 0 for mean in means]
+    # At least two tenths, so that small differences are not drawn large.
+    low = int(min(means) * 10) / 10
+    high = max(low + 0.2, int(max(means) * 10 + 1) / 10)
+    heights = [round((len(_STEPS) - 1) * (mean - low) / (high - low)) for mean in means]
     steps = " ".join(_STEPS[height] * 3 for height in heights)
     counts = " ".join(f"{point['n_topics']:>3}" for point in curve["points"])
     return ["", f"{curve['measure']} by the number of topics learnt from", f"  {steps}", f"  {counts}"]
+
+
+def _draw_precision(precision: Mapping[str, Sequence[float]]) -> list[str]:
+    """Interpolated precision at each tenth of recall, as a row of steps for each system; the highest step is 1."""
+    if not precision:
+        return []
+    width = min(MAX_NAME_COLUMNS, max(map(n_columns, precision)))
+    lines = ["", "precision at recall 0, .1, …, 1 on held-out topics"]
+    for name, values in precision.items():
+        steps = " ".join(_STEPS[round((len(_STEPS) - 1) * value)] * 3 for value in values)
+        lines.append(f"  {_padded(name, width)}  {format_value(values[0])}  {steps}  {format_value(values[-1])}")
+    return lines
 
 
 def _bar(share: float, width: int) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from searchlab.corpus.text_cleaning import excerpt
-from searchlab.errors import SettingError
+from searchlab.errors import SettingError, name_some
 from searchlab.evaluation.number_text import format_count
 from searchlab.judgments.exchange.judgment_tables import JudgmentRow, JudgmentTable, UnreadLine
 from searchlab.judgments.input_checks import MAX_TEXT_LENGTH, check_qid, fold_case
@@ -16,12 +16,16 @@ from searchlab.records import Topic
 
 @dataclass(frozen=True)
 class ImportPlan:
-    """What an import adds: topics (old ones among them), grades by qid, then docno; and lines not understood."""
+    """What an import adds: topics (old ones among them), grades by qid, then docno; and lines not understood.
+
+    `remarks` are sentences about what else of the file is not imported.
+    """
 
     kind: str
     topics: tuple[Topic, ...]
     grades: dict[str, dict[str, int]]
     unread: tuple[UnreadLine, ...]
+    remarks: tuple[str, ...] = ()
 
     @property
     def n_judgments(self) -> int:
@@ -43,7 +47,7 @@ def plan_import(
     grades: dict[str, dict[str, int]] = {}
     unread = list(table.unread)
     found: dict[str, str | None] = {}
-    next_number = 1
+    next_number, n_graded_again = 1, 0
     for row in table.rows:
         qid = row.qid or by_text.get(fold_case(row.query), "")
         problem = _problem_of(row, known, topics)
@@ -68,15 +72,27 @@ def plan_import(
         elif qid in known:
             topics.setdefault(qid, Topic(qid, known[qid]))
         if docno is not None and row.grade is not None:
-            grades.setdefault(qid, {})[docno] = row.grade
+            n_graded_again += grades.setdefault(qid, {}).get(docno, row.grade) != row.grade
+            grades[qid][docno] = row.grade
     unread.sort(key=lambda each: each.line)
-    return ImportPlan(table.kind, tuple(topics.values()), grades, tuple(unread))
+    remarks = []
+    if n_graded_again:
+        lines = format_count(n_graded_again, "line")
+        remarks.append(
+            f"{lines} {'gives' if n_graded_again == 1 else 'give'} a document another grade: the last counts."
+        )
+    if table.unused:
+        columns = f"The column{'s' * (len(table.unused) > 1)} {name_some(map(excerpt, table.unused))}"
+        remarks.append(f"{columns} {'is' if len(table.unused) == 1 else 'are'} not used.")
+    return ImportPlan(table.kind, tuple(topics.values()), grades, tuple(unread), tuple(remarks))
 
 
 def _problem_of(row: JudgmentRow, known: dict[str, str], topics: dict[str, Topic]) -> str:
     """What is wrong with the topic of a row; empty if nothing is."""
     if len(row.query) > MAX_TEXT_LENGTH:
         return f"the query has {len(row.query):,} characters, expected at most {MAX_TEXT_LENGTH:,}"
+    if row.query and not any(map(str.isalnum, row.query)):
+        return "the query has no words"
     if not row.qid:
         return ""
     try:
@@ -95,7 +111,7 @@ def describe_import(added: ImportSummary, n_unread: int) -> str:
     parts = [f"{format_count(added.n_topics, 'topic')}, {format_count(added.n_judgments, 'judgment')} added"]
     n_old = added.n_topics_same + added.n_judgments_same
     if n_old:
-        parts.append(f"{format_count(n_old, 'entry', 'entries')} were there already")
+        parts.append(f"{format_count(n_old, 'entry', 'entries')} {'was' if n_old == 1 else 'were'} there already")
     if n_unread:
         parts.append(f"{format_count(n_unread, 'line')} not understood")
     return "; ".join(parts)

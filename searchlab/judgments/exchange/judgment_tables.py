@@ -74,11 +74,14 @@ class UnreadLine:
 
 @dataclass(frozen=True)
 class JudgmentTable:
-    """What was understood of a file, in words (`kind`), its rows, and the lines that were not understood."""
+    """What was understood of a file, in words (`kind`), its rows, the lines that were not understood, and the columns
+    that are not used.
+    """
 
     kind: str
     rows: tuple[JudgmentRow, ...]
     unread: tuple[UnreadLine, ...]
+    unused: tuple[str, ...] = ()
 
 
 def read_judgment_table(content: bytes) -> JudgmentTable:
@@ -142,7 +145,8 @@ def _read_table(kind: str, rows: Iterator[tuple[int, list[str]]]) -> JudgmentTab
         else:
             read.append(row)
     shown = ", ".join(first[at].strip() for at in columns.values()) if columns else "query, document, grade"
-    return JudgmentTable(f"{kind} with the columns {shown}", tuple(read), tuple(unread))
+    unused = [on_one_line(cell) for at, cell in enumerate(first) if columns and at not in columns.values()]
+    return JudgmentTable(f"{kind} with the columns {shown}", tuple(read), tuple(unread), tuple(filter(None, unused)))
 
 
 def _make_row(line: int, values: dict[str, str]) -> JudgmentRow | str:

@@ -65,7 +65,8 @@ class TopicEditor:
             if edited.text != old.text:
                 what = f"topic {qid} of {topic_set}: {excerpt(old.text)} is {excerpt(edited.text)} now"
             else:
-                what = f"criteria of topic {qid} of {topic_set}: {excerpt(edited.text)}"
+                changed = "criteria" if edited.criteria != old.criteria else "words to highlight"
+                what = f"{changed} of topic {qid} of {topic_set}: {excerpt(edited.text)}"
             return _record(connection, "edit", what, judge, now, [edited])
 
         return self._write(judge, change)

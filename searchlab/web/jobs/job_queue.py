@@ -106,11 +106,13 @@ class Job:
 class JobQueue:
     """All jobs of one kind of a server; may be used by any thread.
 
-    `kind` names them in messages and in the journal, `already` says of a job that it is under way.
+    `kind` names them in messages and in the journal, `already` says of a job that it is under way, and `name_field` is
+    the parameter with the name of a job, if requests have one.
     """
 
     kind = "background"
     already = "is under way already"
+    name_field = ""
 
     def __init__(self, command: Sequence[str]) -> None:
         self._command = tuple(command)
@@ -134,7 +136,7 @@ class JobQueue:
                 raise HttpError(503, f"the server is shutting down: it accepts no more {self.kind} jobs")
             same = [job for job in self._jobs.values() if not job.is_over and (job.name, job.task) == (name, task)]
             if same:
-                raise HttpError(409, f"{name} {self.already}: wait for it, or cancel it")
+                raise HttpError(409, f"{name} {self.already}: wait for it, or cancel it", self.name_field)
             n_waiting = sum(job.state == "waiting" for job in self._jobs.values())
             if n_waiting >= MAX_WAITING_JOBS:
                 raise HttpError(409, f"{n_waiting} {self.kind} jobs are waiting already: wait, or cancel one")

@@ -14,6 +14,7 @@ class TrainingJobs(JobQueue):
 
     kind = "training"
     already = "is being trained on these judgments already"
+    name_field = "name"
 
     def __init__(self, command: Sequence[str] = TRAINING_COMMAND) -> None:
         super().__init__(command)

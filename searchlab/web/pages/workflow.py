@@ -7,7 +7,7 @@ from typing import Any
 
 from searchlab.errors import StoreError
 from searchlab.training.cross_validation import MIN_VERDICT_QUERIES
-from searchlab.web.api.training.models import judgments_changed, read_trial, recommended_system
+from searchlab.web.api.training.models import needs_training, read_trial, recommended_system
 from searchlab.web.state.request_state import RequestState
 
 # What the verdict on a model says, in a word.
@@ -22,8 +22,11 @@ def describe_workflow(state: RequestState, topic_set: str = "", qid: str = "") -
     Each action leads to a page where it can be done: from the page of the topic `qid`, to another topic.
     """
     try:
-        jobs = [job.name for job in state.training_jobs.list() if not job.is_over and job.index == state.index.name]
-        key = ("workflow", state.judgments.version(), topic_set, qid, tuple(jobs))
+        known = [job for job in state.training_jobs.list() if job.index == state.index.name]
+        jobs = [job.name for job in known if not job.is_over]
+        # A job that has ended may have left a version in the history alone.
+        ended = [job.id for job in known if job.state == "done"]
+        key = ("workflow", state.judgments.version(), topic_set, qid, tuple(jobs), tuple(ended))
         return state.measurements.get(state.index, key, lambda: _describe(state, topic_set, qid, jobs))
     except StoreError as error:
         log.warning("judgments cannot be read: %s", error)
@@ -46,26 +49,30 @@ def _describe(state: RequestState, topic_set: str, qid: str, jobs: list[str]) ->
     here = next((number for number, topic in enumerate(topics) if topic.qid == qid), -1)
     others = topics[here + 1 :] + topics[: max(here, 0)]
     unjudged = next((topic.qid for topic in others if not topic.n_judged), None)
+    n_unjudged = sum(not topic.n_judged for topic in topics)
     of_set: dict[str, Any] = {"topic_set": chosen}
     action: tuple[str, str, dict[str, Any], str]
     if jobs:
-        action = ("See the training", "/train", {}, "")
+        action = ("See the training", "/train", {}, "#job")
     elif n_useful < MIN_VERDICT_QUERIES and unjudged is not None:
         action = ("Judge the next topic", "/pool", of_set | {"qid": unjudged}, "")
-    elif n_useful < MIN_VERDICT_QUERIES and not bundle:
+    elif n_useful < MIN_VERDICT_QUERIES:
         action = ("Add topics", "/judge", of_set if chosen else {}, "#add")
     elif bundle is None:
         action = ("Train a model", "/train", of_set, "#train")
-    elif judgments_changed(state, bundle):
-        action = ("Retrain: judgments have changed", "/model", {"name": name}, "")
+    elif needs_training(state, str(name), bundle):
+        action = ("Retrain: judgments have changed", "/model", {"name": name}, "#retrain")
     elif recommended in {system for system, _, _ in index.systems} and recommended != index.default_system:
-        action = (f"Use {index.system(str(recommended)).label}", "/model", {"name": name}, "")
+        action = (f"Use {index.system(str(recommended)).label}", "/model", {"name": name}, "#use")
+    elif advice.get("n_more") and unjudged is not None:
+        action = ("Judge the next topic", "/pool", of_set | {"qid": unjudged}, "")
     else:
-        action = ("Search with it" if index.default_ranker else "Search", "/", {}, "")
+        action = ("Search with it" if index.default_ranker else "Search", "/", {}, "#q")
     return {
         "topic_set": chosen,
         "n_judged": n_useful,
         "n_needed": MIN_VERDICT_QUERIES,
+        "n_topics": MIN_VERDICT_QUERIES if n_useful < MIN_VERDICT_QUERIES else n_useful + n_unjudged,
         "model": name,
         "verdict": VERDICT_WORDS.get(str(advice.get("kind")), ""),
         "in_use": index.system(index.default_system).label if index.default_ranker else "",

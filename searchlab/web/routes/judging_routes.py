@@ -240,7 +240,10 @@ FORMS = (
     Form(
         "/topic/edit",
         topic_page.edit_form,
-        (INDEX, TOPIC_SET, pool.QID, judge.TOPIC_TEXT, topic_page.ANY_CRITERIA, topic_page.ANY_HIGHLIGHT),
+        (
+            *(INDEX, TOPIC_SET, pool.QID, judge.TOPIC_TEXT, topic_page.ANY_CRITERIA, topic_page.ANY_HIGHLIGHT),
+            *topic_page.FORMER_TEXTS,
+        ),
         field="text",
     ),
     Form("/topics/delete", topic_page.delete_form, (INDEX, TOPIC_SET, topics.QIDS), field="qids"),

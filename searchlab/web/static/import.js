@@ -3,7 +3,7 @@
 import { mistakeIn, showMistake } from "./mistakes.js";
 import { announce, send } from "./page.js";
 
-const MAX_LISTED = 20;
+const MAX_LISTED = 200;
 
 const element = (tag, properties, ...children) => {
   const made = Object.assign(document.createElement(tag), properties);
@@ -30,8 +30,10 @@ function unreadLines(answer) {
   const more = answer.n_unread - items.length;
   if (more > 0) items.push(element("li", { textContent: `and ${count(more, "more line")}` }));
   const summary = element("summary", { textContent: `${count(answer.n_unread, "line")} not understood` });
-  return [element("details", { className: "more", open: true }, summary, element("ul", { className: "unread" }, ...items))];
+  return [element("details", { className: "more", open: true }, summary, element("ul", { className: "unread", tabIndex: 0, ariaLabel: "Lines not understood" }, ...items))];
 }
+
+const remarks = (answer) => answer.remarks.map((remark) => element("p", { className: "note", textContent: remark }));
 
 function preview(answer, add) {
   const found = `${count(answer.n_topics, "new topic")}, ${count(answer.n_judgments, "judgment")} (${answer.kind})`;
@@ -40,7 +42,10 @@ function preview(answer, add) {
   const button = element("button", { className: "button primary", type: "button", textContent: "Add them" });
   button.addEventListener("click", add);
   const usable = answer.n_topics + answer.n_judgments > 0;
-  return [element("p", { textContent: `${found}:` }), element("ul", {}, ...topics), ...unreadLines(answer), ...(usable ? [button] : [])];
+  return [
+    element("p", { textContent: `${found}:` }), element("ul", {}, ...topics), ...remarks(answer), ...unreadLines(answer),
+    ...(usable ? [button] : []),
+  ];
 }
 
 function prepare(form) {
@@ -71,7 +76,9 @@ function prepare(form) {
   const add = () => run(async () => {
     const answer = await send("/api/import/table", { ...(await body()), judge: judge.value.trim() });
     const link = new URL("/judge", location.href);
-    link.search = new URLSearchParams({ index, topic_set: answer.topic_set });
+    // The page of the set shows the import, with a button that undoes it.
+    const change = answer.change === null ? {} : { change: answer.change };
+    link.search = new URLSearchParams({ index, topic_set: answer.topic_set, ...change });
     understood.replaceChildren(
       element("p", { className: "notice good", textContent: `${answer.sentence}.` }),
       ...unreadLines(answer),

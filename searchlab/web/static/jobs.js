@@ -18,11 +18,23 @@ function showProgress(job) {
   jobCard().querySelector("[data-seconds]").textContent = Math.round(job.seconds);
 }
 
+// Forms that begin a job stay as they are: what is being entered there is not lost.
+function keepForms(page) {
+  const focused = document.activeElement;
+  for (const form of main.querySelectorAll("form[data-kept]")) {
+    page.querySelector(`form[data-kept][action="${form.getAttribute("action")}"]`)?.replaceWith(form);
+  }
+  return () => { if (focused?.isConnected && focused.closest("[data-kept]")) focused.focus({ preventScroll: true }); };
+}
+
 async function showResult() {
   const answer = await fetch(location.href);
   const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+  if (!answer.ok) throw new Error(`the server answered ${answer.status}`);
   showStrip(page);
+  const focusAgain = keepForms(page);
   main.replaceChildren(...page.getElementById("main").childNodes);
+  focusAgain();
   const outcome = jobCard()?.querySelector(".sentence, .notice") ?? jobCard()?.querySelector("h2");
   if (outcome) announce(outcome.textContent);
   watch();
@@ -48,5 +60,19 @@ function watch() {
   jobCard().querySelector("[data-refresh]").hidden = true;
   setTimeout(poll, POLL_MILLISECONDS);
 }
+
+// Another tab may have begun or ended a job.
+async function refresh() {
+  if (document.visibilityState !== "visible" || isActive(jobCard()?.dataset.state)) return;
+  try {
+    const page = new DOMParser().parseFromString(await (await fetch(location.href)).text(), "text/html");
+    const stateOf = (card) => card && `${card.dataset.job} ${card.dataset.state}`;
+    if (stateOf(page.querySelector("[data-job]")) !== stateOf(jobCard())) await showResult();
+  } catch {
+    // Without a connection the page stays as it is.
+  }
+}
+document.addEventListener("visibilitychange", refresh);
+addEventListener("focus", refresh);
 
 watch();

@@ -23,6 +23,7 @@ const drafts = {
 const grades = new Map(); // grades given on this page, by docno: pages that were loaded ahead do not have them
 const ahead = new Map(); // the pages loaded ahead, by URL
 let busy = false;
+let sent = pool()?.outerHTML; // the pool as the server sent it last
 
 const docnoOf = (href) => new URL(href, location.href).searchParams.get("docno");
 const dots = () => [...main.querySelectorAll(".dot")];
@@ -64,11 +65,32 @@ function showGrades() {
   }
 }
 
+// A judgment that the server refused is not shown as made.
+function removeGrade(docno) {
+  for (const dot of dots().filter((each) => docnoOf(each.href) === docno)) {
+    delete dot.dataset.grade;
+    dot.textContent = "·";
+  }
+  sent = null;
+  showGrades();
+}
+
+// What could not be judged is said above the pool, until a later judgment is saved.
+function showFailure(words) {
+  main.querySelector("[data-failed]")?.remove();
+  if (!words) return;
+  const notice = Object.assign(document.createElement("p"), { className: "notice bad", role: "alert", textContent: words });
+  notice.dataset.failed = "";
+  pool().before(notice);
+}
+
 // Show the pool of a page. Its notices are announced to screen readers. A page that was loaded ahead has an old strip.
 function show(html, href, words, isAhead = false) {
   const page = new DOMParser().parseFromString(html, "text/html");
   const fresh = page.querySelector("[data-pool]");
   if (!fresh) throw new Error(page.querySelector("main")?.textContent.trim().replace(/\s+/g, " ") || "no answer");
+  const before = current();
+  sent = fresh.outerHTML;
   pool().replaceWith(fresh);
   if (!isAhead) showStrip(page);
   document.title = page.title;
@@ -78,7 +100,7 @@ function show(html, href, words, isAhead = false) {
   const heading = document.getElementById("paper-title");
   heading?.focus({ preventScroll: true });
   const top = main.querySelector(".paper")?.getBoundingClientRect().top ?? 0;
-  if (top < 0) main.querySelector(".paper").scrollIntoView();
+  if (top < 0 && current() !== before) main.querySelector(".paper").scrollIntoView();
   const notice = fresh.querySelector("[data-announce]")?.textContent.trim().replace(/\s+/g, " ");
   if (words !== null) announce(notice ?? [words, fresh.querySelector(".progress span").textContent].filter(Boolean).join("; "));
 }
@@ -90,7 +112,7 @@ async function whileBusy(work) {
   try {
     await work();
   } catch (error) {
-    announce(`Not done: ${error.message}`);
+    announce(`Not done: ${error instanceof TypeError ? "the connection is lost" : error.message}`); // fetch fails so
   } finally {
     busy = false;
     pool().removeAttribute("aria-busy");
@@ -109,7 +131,7 @@ const submit = (form, submitter) => whileBusy(async () => {
   const { html, url } = await save(async () => {
     const answer = await fetch(form.action, { method: "POST", body });
     return { html: await answer.text(), url: answer.url };
-  });
+  }, form.id === "judging");
   grades.clear();
   ahead.clear();
   if (form.elements.note) sessionStorage.removeItem(drafts.key(form.elements.docno.value));
@@ -127,9 +149,11 @@ async function judge(form, button) {
   const saved = save(async () => {
     await send("/api/judgments", body);
     sessionStorage.removeItem(draft);
-  }).catch((error) => {
+  }).then(() => showFailure(""), (error) => {
     grades.delete(docno);
-    announce(`Not judged: ${docno}: ${error.message}`);
+    ahead.clear();
+    removeGrade(docno);
+    showFailure(`Not judged: ${docno}: ${error.message}`);
     throw error;
   });
   // The strip counts topics with a relevant document.
@@ -157,6 +181,8 @@ async function refresh() {
     const answer = await fetch(location.href);
     const html = await answer.text();
     if (busy || isSaving() || isTyping()) return;
+    const page = new DOMParser().parseFromString(html, "text/html");
+    if (!grades.size && page.querySelector("[data-pool]")?.outerHTML === sent) return showStrip(page);
     grades.clear();
     show(html, location.href, null);
   } catch {

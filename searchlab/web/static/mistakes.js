@@ -9,7 +9,8 @@ export function showMistake(form, problem, error, words = "") {
     field.removeAttribute("aria-describedby");
   }
   if (!error) return;
-  problem.textContent = words + error.message;
+  // fetch fails with a TypeError if there is no connection
+  problem.textContent = words + (error instanceof TypeError ? "the connection is lost; try again" : error.message);
   const field = form.elements[error.field];
   if (!field) return;
   field.setAttribute("aria-invalid", "true");

@@ -37,7 +37,10 @@ export async function send(path, body) {
     body: JSON.stringify(body),
   });
   const values = await answer.json().catch(() => ({}));
-  if (!answer.ok) throw mistakeIn(values.field, values.error ?? `the server answered ${answer.status}`);
+  if (!answer.ok) {
+    const mistake = mistakeIn(values.field, values.error ?? `the server answered ${answer.status}`);
+    throw Object.assign(mistake, { status: answer.status });
+  }
   return values;
 }
 
@@ -115,7 +118,7 @@ async function takeBack(path, name, verb, words) {
   const query = document.querySelector("form.grades")?.dataset.query;
   if (!query) return;
   try {
-    const changed = (await save(() => send(path, { index, judge, query })))[name];
+    const changed = (await save(() => send(path, { index, judge, query }), false))[name];
     if (!changed) return announce(`Nothing to ${verb} for this query`);
     for (const [docno, present] of Object.entries(changed.present_grades)) {
       for (const form of formsOf(docno)) showGrade(form, present);
@@ -130,23 +133,50 @@ async function takeBack(path, name, verb, words) {
 export const undo = () => takeBack("/api/judgments/undo", "undone", "undo", "Undone");
 export const redo = () => takeBack("/api/judgments/redo", "redone", "redo", "Done again");
 
-// Another tab or judge may have changed grades: a page that is looked at again shows what is true now.
-async function refreshGrades() {
-  if (document.visibilityState !== "visible" || isSaving() || !document.querySelector("form.grades[data-query]")) return;
+// Parts of a page that are as the server says they are, by name; each as it was sent.
+const livePart = (page, name) => page.querySelector(`[data-live="${name}"]`);
+const sent = new WeakMap([...document.querySelectorAll("[data-live]")].map((part) => [part, part.outerHTML]));
+
+const isChanged = (field) => field.matches("[type=checkbox]") ? field.checked !== field.defaultChecked : field.value !== field.defaultValue;
+const isInUse = (part) => [...part.querySelectorAll("input")].some((field) => field === document.activeElement || isChanged(field));
+
+function showLiveParts(page) {
+  for (const part of document.querySelectorAll("[data-live]")) {
+    const fresh = livePart(page, part.dataset.live);
+    if (!fresh || fresh.outerHTML === (sent.get(part) ?? part.outerHTML) || isInUse(part)) continue;
+    sent.set(fresh, fresh.outerHTML);
+    const { href } = part.contains(document.activeElement) ? document.activeElement : {};
+    part.replaceWith(fresh);
+    [...fresh.querySelectorAll("a")].find((link) => link.href === href)?.focus({ preventScroll: true });
+  }
+}
+
+// Another tab or judge may have changed something: a page that is looked at again shows what is true now.
+let isRefreshing = false;
+async function refresh() {
+  // A pool is refreshed by `judge.js`.
+  const isLive = document.querySelector(".strip") && !document.querySelector("[data-pool]");
+  if (document.visibilityState !== "visible" || !isLive || isSaving() || isRefreshing) return;
+  isRefreshing = true;
   try {
-    const page = new DOMParser().parseFromString(await (await fetch(location.href)).text(), "text/html");
-    if (isSaving()) return;
+    const answer = await fetch(location.href);
+    const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+    if (!answer.ok) announce(page.querySelector(".mistake")?.textContent ?? ""); // such as a set that is gone
+    if (!answer.ok || isSaving()) return;
     for (const form of page.querySelectorAll("form.grades[data-docno]")) {
       for (const each of formsOf(form.dataset.docno)) showGrade(each, gradeOf(form));
     }
     showJudged(Number(page.querySelector("[data-judged]")?.dataset.judged ?? 0));
+    showLiveParts(page);
     showStrip(page);
   } catch {
     // Without a connection the page stays as it is.
+  } finally {
+    isRefreshing = false;
   }
 }
-document.addEventListener("visibilitychange", refreshGrades);
-addEventListener("focus", refreshGrades);
+document.addEventListener("visibilitychange", refresh);
+addEventListener("focus", refresh);
 
 document.addEventListener("submit", (event) => {
   const button = event.submitter;
@@ -187,6 +217,11 @@ for (const button of document.querySelectorAll("[data-keys]")) {
   button.hidden = false;
   button.addEventListener("click", showKeys);
 }
+
+// Enter in a checkbox would press the first button of its form.
+document.addEventListener("keydown", (event) => {
+  if (event.key === "Enter" && event.target.matches?.(".topics [type=checkbox]")) event.preventDefault();
+});
 
 // A menu closes when the user clicks or moves the focus elsewhere.
 document.addEventListener("click", (event) => {

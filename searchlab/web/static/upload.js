@@ -27,14 +27,15 @@ async function filesOf(entry) {
 
 const pause = (milliseconds) => new Promise((resolve) => { setTimeout(resolve, milliseconds); });
 
-// A lost connection loses nothing: what could not be sent or asked is tried again, and the page says so.
-async function persist(work, lost) {
+// A lost connection loses nothing: what could not be sent or asked is tried again, and the page says so. `field` is
+// that of the error if it was done the first time; null if that has none.
+async function persist(work, lost, field = "") {
   for (let isAgain = false; ; isAgain = true) {
     try {
       return await work();
     } catch (error) {
       // What was stored while the answer was lost is there already.
-      if (isAgain && error.status === 409 && error.field === "path") return null;
+      if (isAgain && error.status === 409 && error.field === field) return null;
       if (!(error instanceof TypeError)) throw error; // fetch fails so if there is no connection
       lost();
       await pause(RETRY_MILLISECONDS);
@@ -123,15 +124,15 @@ function prepare(form) {
   }
 
   async function upload(name) {
-    await send("/api/uploads", { name });
+    await persist(() => send("/api/uploads", { name }), lost, "name");
     for (const [at, { file, path }] of chosen.entries()) {
       stage(`Sending ${at + 1} of ${chosen.length}`, at, chosen.length);
       const url = `/api/uploads/file?${new URLSearchParams({ name, path })}`;
       const options = { method: "POST", headers: { "Content-Type": "application/octet-stream" }, body: file };
-      await persist(() => fetchJson(url, options), lost);
+      await persist(() => fetchJson(url, options), lost, "path");
     }
     stage("Reading and indexing");
-    let answer = await persist(() => send("/api/uploads/index", { name }), lost);
+    let answer = (await persist(() => send("/api/uploads/index", { name }), lost, null)) ?? { state: "indexing" };
     while (answer.state === "indexing") {
       await pause(POLL_MILLISECONDS);
       answer = await persist(() => fetchJson(`/api/uploads?${new URLSearchParams({ name })}`), lost);

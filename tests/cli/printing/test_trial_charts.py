@@ -32,7 +32,19 @@ def test_topics_are_counted_against_the_best_baseline_and_drawn():
     assert "−.4000" in loss
     assert gain.count("█") * 2 == loss.count("█") == CHART_WIDTH // 2
     assert "\x1b" not in gain
-    assert lines[-2:] == ["  ▁▁▁ ███", "    5  10"]
+    # From .3 to .5: .4 is in the middle, 3.5 of 7 steps, rounded to 4.
+    assert lines[-2:] == ["  ▁▁▁ ▅▅▅", "    5  10"]
+
+
+def test_precision_at_recall_is_drawn_on_one_scale_for_all_systems():
+    precision = {"mine": [1.0, 0.5, 0.0], "RM3": [0.6, 0.6, 0.1]}
+    lines = draw_trial({"held_out": HELD_OUT | {"precision_recall": precision}}, {})
+    # The eight steps stand for 0, 1/7, …, 1: .5 and .6 are nearest to 4/7 (3.5 is rounded to the even 4), .1 to 1/7.
+    assert lines[-3:] == [
+        "precision at recall 0, .1, …, 1 on held-out topics",
+        "  mine  1.0000  ███ ▅▅▅ ▁▁▁  .0000",
+        "  RM3   .6000  ▅▅▅ ▅▅▅ ▂▂▂  .1000",
+    ]
 
 
 def test_models_of_earlier_versions_have_no_pictures():

@@ -45,6 +45,30 @@ def test_what_cannot_be_added_is_listed_and_the_rest_is(store):
     assert found.grades == {"2": {"d1": 1}}
 
 
+def test_a_line_of_separators_is_no_topic(store):
+    found = plan(store, b"query,docid,rating\nlymphoma,d1,2\n;;;,,\n--,d1,1\n")
+    assert [topic.text for topic in found.topics] == ["lymphoma"]
+    assert [(each.line, each.problem) for each in found.unread] == [
+        (3, "the query has no words"),
+        (4, "the query has no words"),
+    ]
+
+
+def test_what_else_of_a_file_is_not_imported_is_remarked(store):
+    found = plan(store, b"query,docid,rating,who\nlymphoma,d1,2,ann\nlymphoma,d1,1,bob\nlymphoma,d1,1,cy\n")
+    assert found.grades == {"1": {"d1": 1}}
+    assert found.remarks == (
+        "1 line gives a document another grade: the last counts.",
+        "The column 'who' is not used.",
+    )
+    several = plan(store, b"query,docid,rating,who,when\nx,d1,2,,\nx,d1,1,,\nx,d1,0,,\n").remarks
+    assert several == (
+        "2 lines give a document another grade: the last counts.",
+        "The columns 'who', 'when' are not used.",
+    )
+    assert plan(store, b"lymphoma,d1,2\nlymphoma,d1,2\n").remarks == ()
+
+
 def test_an_import_is_said_in_a_sentence_and_repeating_it_adds_nothing(store):
     content = b"query,docid,rating\nlymphoma,d1,2\nlymphoma,d2,0\nasthma,d9,1\n"
     for sentence in (
@@ -54,3 +78,5 @@ def test_an_import_is_said_in_a_sentence_and_repeating_it_adds_nothing(store):
         planned = plan(store, content)
         added = store.import_judgments("mine", planned.topics, planned.grades, judge="ann")
         assert describe_import(added, len(planned.unread)) == sentence
+    added = store.import_judgments("mine", planned.topics, {}, judge="ann")
+    assert describe_import(added, 0) == "0 topics, 0 judgments added; 1 entry was there already"

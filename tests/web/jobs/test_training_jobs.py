@@ -156,7 +156,7 @@ def test_a_job_that_waits_or_runs_already_is_refused(make_jobs):
     first = start(jobs)
     with pytest.raises(HttpError, match="one is being trained on these judgments already") as error:
         start(jobs)
-    assert error.value.status == 409
+    assert (error.value.status, error.value.field) == (409, "name")
     # On other judgments, or by other settings, it is another job.
     start(jobs, qrels={"1": {"d": 1}})
     jobs.cancel(first.id)

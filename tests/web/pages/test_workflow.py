@@ -1,6 +1,7 @@
 """The strip of every page says how far judging has come, and its action leads somewhere."""
 
 import re
+from types import SimpleNamespace
 
 import pytest
 
@@ -50,6 +51,49 @@ def test_with_enough_judged_topics_it_leads_to_training(client, store):
         store.judge("mine", topic(store, f"lymphoma {number}"), "d1", judge="me", grade=1)
     steps, action = strip(client)
     assert (steps.split(" train")[0], action) == ("10 of 10 topics judged", "/train?topic_set=mine#train")
+
+
+@pytest.mark.parametrize(
+    ("n_judged", "n_more", "use", "expected"),
+    [
+        # Too few for a verdict, although there is a model: more topics.
+        (5, 5, "", ("5 of 10", "Add topics", "/judge")),
+        # The verdict could be settled, and a topic is left that nobody has judged.
+        (10, 15, "BM25", ("10 of 11", "Judge the next topic", "/pool")),
+        (10, None, "BM25", ("10 of 11", "Search", "/")),
+        # What is recommended comes first.
+        (10, 15, "RM3", ("10 of 11", "Use BM25+RM3", "/model")),
+    ],
+)
+def test_with_a_model_it_leads_to_what_its_verdict_asks_for(store, n_judged, n_more, use, expected):
+    for number in range(n_judged + (n_judged == 10)):
+        qid = topic(store, f"lymphoma {number}")
+        if number < n_judged:
+            store.judge("mine", qid, "d1", judge="me", grade=1)
+    advice = {"kind": "not yet", "sentence": "It is not shown to help yet.", "n_more": n_more, "use": use}
+    model = SimpleNamespace(
+        training={"set": "mine"},
+        trial={"advice": advice},
+        label="softmax",
+        first_stage=SimpleNamespace(scorer="bm25", settings={}),
+    )
+    index = SimpleNamespace(
+        name="it",
+        models={"m": model},
+        default_ranker=None,
+        default_system="bm25",
+        systems=[("bm25", "BM25", "scorer"), ("bm25+rm3", "BM25+RM3", "scorer")],
+        system=lambda name: SimpleNamespace(label=name.upper()),
+    )
+    uncached = SimpleNamespace(get=lambda index, key, compute: compute())
+    no_jobs = SimpleNamespace(list=list)
+    state = SimpleNamespace(index=index, judgments=store, measurements=uncached, training_jobs=no_jobs)
+    found = describe_workflow(state)
+    assert (
+        f"{found['n_judged']} of {found['n_topics']}",
+        found["action"]["label"],
+        found["action"]["path"],
+    ) == expected
 
 
 def test_a_training_under_way_is_not_ticked(client, monkeypatch):

@@ -27,6 +27,7 @@ IMPORT = record(
     kind=TEXT,
     n_topics=INTEGER,
     n_judgments=INTEGER,
+    remarks=list_of(TEXT),
     n_unread=INTEGER,
     unread=list_of(named("UnreadLine")),
 )
@@ -99,7 +100,7 @@ ANSWERS: Answers = {
     ("POST", "/api/import/preview"): extended(
         IMPORT, topics=list_of(record(qid=TEXT, text=TEXT, n_judgments=INTEGER, is_new=BOOLEAN))
     ),
-    ("POST", "/api/import/table"): extended(IMPORT, sentence=TEXT),
+    ("POST", "/api/import/table"): extended(IMPORT, sentence=TEXT, change=nullable(INTEGER)),
     ("GET", "/api/pool"): record(
         index=TEXT,
         topic_set=TEXT,

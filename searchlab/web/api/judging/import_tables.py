@@ -68,6 +68,7 @@ def import_table(
         "n_topics": added.n_topics,
         "n_judgments": added.n_judgments,
         "sentence": describe_import(added, len(plan.unread)),
+        "change": added.change,
     }
 
 
@@ -119,6 +120,7 @@ def _record(state: RequestState, topic_set: str, plan: ImportPlan) -> dict[str, 
         "index": state.index.name,
         "topic_set": topic_set,
         "kind": plan.kind,
+        "remarks": list(plan.remarks),
         "n_unread": len(plan.unread),
         "unread": [
             {"line": each.line, "text": each.text, "problem": each.problem} for each in plan.unread[:MAX_LISTED_LINES]

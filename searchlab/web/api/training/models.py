@@ -5,6 +5,7 @@ What is reported of a model is what its file says: how well it does on topics th
 
 from __future__ import annotations
 
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,7 @@ from searchlab.web.state.request_state import RequestState
 
 # Interpolated precision is given at recall 0, .1, …, 1.
 N_RECALL_POINTS = len(RECALL_MEASURES)
+MAX_READ_VERSIONS = 512
 
 NAME = Parameter("name", "string", "name of a model", max_length=60)
 NEW_NAME = Parameter("new_name", "string", "the new name of the model", max_length=60)
@@ -122,12 +124,44 @@ def judgments_changed(state: RequestState, bundle: Bundle) -> bool:
     topic_set, recorded = bundle.training.get("set"), bundle.training.get("judgments")
     if not isinstance(topic_set, str) or not isinstance(recorded, str):
         return False
-    key = ("judgments", state.judgments.version(), topic_set)
-    return bool(state.measurements.get(state.index, key, lambda: _present_fingerprint(state, topic_set)) != recorded)
+    return _present_fingerprint(state, topic_set) != recorded
+
+
+def needs_training(state: RequestState, name: str, bundle: Bundle) -> bool:
+    """Whether the judgments have changed since a model was trained, and no version of its history has learnt from them.
+
+    A topic set that was renamed or deleted cannot be learnt from.
+    A new model that was no better is in the history: to train it again would find the same.
+    """
+    if not judgments_changed(state, bundle) or not state.judgments.topics(str(bundle.training["set"])):
+        return False
+    present = _present_fingerprint(state, str(bundle.training["set"]))
+    return all(_judgments_of(path) != present for path in model_history.list_history(state.index.folder, name))
+
+
+def _judgments_of(path: Path) -> str | None:
+    """The fingerprint of the judgments that a version has learnt from; None if that is not known."""
+    try:
+        stamp = path.stat()
+    except OSError:  # removed just now
+        return None
+    return _read_fingerprint(path, stamp.st_mtime_ns, stamp.st_size)
+
+
+@lru_cache(MAX_READ_VERSIONS)
+def _read_fingerprint(path: Path, modified: int, size: int) -> str | None:
+    """The same of a file, which is read once as long as it stays the same."""
+    try:
+        found = load_bundle(path).training.get("judgments")
+    except SearchlabError:
+        return None
+    return found if isinstance(found, str) else None
 
 
 def _present_fingerprint(state: RequestState, topic_set: str) -> str:
-    return judgments_fingerprint(*useful_judgments(state, topic_set))
+    key = ("judgments", state.judgments.version(), topic_set)
+    found = state.measurements.get(state.index, key, lambda: judgments_fingerprint(*useful_judgments(state, topic_set)))
+    return str(found)
 
 
 def useful_judgments(state: RequestState, topic_set: str) -> tuple[dict[str, str], dict[str, dict[str, int]]]:
@@ -141,16 +175,33 @@ def useful_judgments(state: RequestState, topic_set: str) -> tuple[dict[str, str
 def recommended_system(name: str, bundle: Bundle) -> str | None:
     """The system that the advice on a model, which is called `name`, recommends; None if it recommends none."""
     advice = read_trial(bundle)["advice"] or {}
-    use, stage = advice.get("use"), bundle.first_stage
-    if not use or stage is None:
+    return _system_called(advice.get("use") or "", name, bundle)
+
+
+def best_baseline(name: str, bundle: Bundle) -> str | None:
+    """The best of the systems that a model was compared with by cross-validation; None if that is not known."""
+    rivals = list((read_trial(bundle)["means"] or {}).items())[1:]  # the first is the model
+    best = max(rivals, key=lambda each: next(iter(each[1].values()), 0.0), default=None)
+    return None if best is None else _system_called(best[0], name, bundle)
+
+
+def _system_called(label: str, name: str, bundle: Bundle) -> str | None:
+    """The system that is called `label` in the cross-validation of a model."""
+    stage = bundle.first_stage
+    if not label or stage is None:
         return None
-    if use == bundle.label:
+    if label in (bundle.label, *_own_label(bundle)):
         return f"{MODEL}{name}"
-    if use == BUILT_IN:
+    if label == BUILT_IN:
         return f"{MODEL}{BUILTIN}"
     settings = ",".join(f"{key}={value}" for key, value in stage.settings.items())
     scorer = f"{stage.scorer}:{settings}" if settings else stage.scorer
-    return f"{scorer}{EXPANDED}" if use == RM3 else scorer
+    return f"{scorer}{EXPANDED}" if label == RM3 else scorer
+
+
+def _own_label(bundle: Bundle) -> list[str]:
+    """What the cross-validation of a model calls it, the first of its systems: its label may be another one since."""
+    return list(read_trial(bundle)["means"] or ())[:1]
 
 
 def read_trial(bundle: Bundle) -> dict[str, Any]:

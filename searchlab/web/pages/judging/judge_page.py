@@ -6,9 +6,11 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from searchlab.corpus.text_cleaning import excerpt
 from searchlab.web.api.judging.judge import agreement, list_set_topics, list_topic_sets
 from searchlab.web.api.judging.pool import list_next_documents
 from searchlab.web.api.parameters import Parameter
+from searchlab.web.http_errors import HttpError
 from searchlab.web.pages.page import BrowserSession
 from searchlab.web.pages.plain_words import MERGING
 from searchlab.web.state.open_index import OpenIndex
@@ -65,16 +67,17 @@ def judge_page(state: RequestState, session: BrowserSession, values: dict[str, A
         "n_hidden": 0,
         "agreement": [],
         "upcoming": None,
+        "is_same": False,
         "filter_words": values["words"],
         "order": values["order"],
         "orders": list(ORDERS.items()),
         "changes": [],
         "changed": None,
     }
-    if chosen is None:
-        return context
     changes = state.judgments.editor.changes(MAX_LISTED_CHANGES)
     context |= {"changes": changes, "changed": next((each for each in changes if each.id == values["change"]), None)}
+    if chosen is None:  # there was one, perhaps, whose deletion can be undone
+        return context
     topics = topics_with_progress(state, session, chosen["name"])
     topics = sort_topics(filter_topics(topics, values["words"]), values["order"])
     listed = topics if values["all"] else topics[:MAX_LISTED_TOPICS]
@@ -93,7 +96,7 @@ def next_page(state: RequestState, session: BrowserSession, values: dict[str, An
     context = judge_page(state, session, values)
     left, right = context["left"], context["right"]
     if context["chosen"] is None or left == right:
-        return context
+        return context | {"is_same": left == right}
     settings = {"topic_set": context["chosen"]["name"], "depth": values["depth"]}
     return context | {"upcoming": list_next_documents(state, **settings, left=left, right=right)}
 
@@ -133,8 +136,13 @@ def default_systems(index: OpenIndex) -> list[str]:
 
 
 def choose_topic_set(topic_sets: Sequence[dict[str, Any]], name: str) -> dict[str, Any] | None:
-    """The topic set with this name; by default the first one."""
-    return next((each for each in topic_sets if each["name"] == name), topic_sets[0] if topic_sets else None)
+    """The topic set with this name; without a name the first one. HTTP error 400 if there is none with the name."""
+    if not name:
+        return topic_sets[0] if topic_sets else None
+    found = next((each for each in topic_sets if each["name"] == name), None)
+    if found is None:
+        raise HttpError(400, f"there is no topic set {excerpt(name)} now", field="topic_set")
+    return found
 
 
 def collection_to_import(sets: dict[str, Any]) -> dict[str, Any] | None:

@@ -8,6 +8,7 @@ from searchlab.rankers.bundle import Bundle
 from searchlab.web.api.search.search import system_record
 from searchlab.web.api.training import models
 from searchlab.web.http_errors import NotFound
+from searchlab.web.pages.judging.judge_page import DEFAULT_SYSTEMS
 from searchlab.web.pages.page import BrowserSession
 from searchlab.web.pages.training.verdict_charts import make_charts, mean_rows
 from searchlab.web.state.open_index import OpenIndex
@@ -26,6 +27,9 @@ def model_page(state: RequestState, session: BrowserSession, values: dict[str, A
     if version and shown is None:
         raise NotFound(f"the model {name[:60]!r} has no version {version[:40]!r} that can be read")
     compared = None if shown is None else models.read_comparison(shown)
+    # The topics that are there still: links to others would lead to nothing.
+    topic_set = (current["topic_set"] if current else None) or ""
+    topics = {topic.qid for topic in state.judgments.topics(topic_set)}
     return {
         "name": name,
         "version": version,
@@ -35,9 +39,12 @@ def model_page(state: RequestState, session: BrowserSession, values: dict[str, A
         "comparison": compared,
         "comparison_bars": mean_rows(compared["means"], compared["intervals"]) if compared else [],
         "charts": None if shown is None else charts_of(shown),
-        "topic_set": current["topic_set"] if current else None,
+        "topic_set": topic_set if topics else "",
+        "qids": topics,
+        "needs_training": shown is not None and models.needs_training(state, name, shown),
         "versions": versions,
         "default_ranker": listed["default_ranker"],
+        "rival": None if shown is None else find_rival(state.index, name, shown),
         "offered": None if version or shown is None else offered_system(state.index, name, shown),
     }
 
@@ -46,6 +53,19 @@ def charts_of(bundle: Bundle) -> dict[str, Any] | None:
     """The pictures of the verdict on a model."""
     topics = bundle.training.get("topics")
     return make_charts(bundle.trial, topics if isinstance(topics, dict) else {})
+
+
+def find_rival(index: OpenIndex, name: str, bundle: Bundle) -> dict[str, Any]:
+    """The system to compare a model with: the best of those that it was compared with by cross-validation, or BM25.
+
+    `query` is the topic on which they differ most, empty if that is not known.
+    """
+    charts = charts_of(bundle)
+    query = max(charts["topics"], key=lambda row: abs(row["difference"]))["text"] if charts else ""
+    best = models.best_baseline(name, bundle)
+    known = [system for system, _, _ in index.systems]
+    system = index.system(best if best is not None and best in known else DEFAULT_SYSTEMS[0])
+    return system_record(system) | {"query": query[:1000]}
 
 
 def offered_system(index: OpenIndex, name: str, bundle: Bundle) -> dict[str, Any] | None:

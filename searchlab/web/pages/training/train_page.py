@@ -10,12 +10,12 @@ from searchlab.training.recipe import RECIPES
 from searchlab.web.api.judging.judge import list_topic_sets
 from searchlab.web.api.parameters import Parameter
 from searchlab.web.api.training import train
-from searchlab.web.api.training.models import list_models, list_versions, read_version
+from searchlab.web.api.training.models import list_models, list_versions, needs_training, read_version
 from searchlab.web.jobs.job_journal import list_interrupted
 from searchlab.web.pages.judging.judge_page import choose_topic_set, collection_to_import
 from searchlab.web.pages.page import BrowserSession
 from searchlab.web.pages.plain_words import plain_ranker
-from searchlab.web.pages.training.model_page import charts_of, offered_system
+from searchlab.web.pages.training.model_page import charts_of, find_rival, offered_system
 from searchlab.web.pages.training.verdict_charts import mean_rows
 from searchlab.web.state.request_state import RequestState
 
@@ -32,7 +32,8 @@ def train_page(state: RequestState, session: BrowserSession, values: dict[str, A
     # A job that finished is shown rather than a later one that was cancelled.
     ended = sorted((job for job in jobs if job not in active), key=lambda job: job["state"] == "cancelled")
     shown: dict[str, Any] | None = next(iter(active or ended), None)
-    name = values["topic_set"] or (shown["topic_set"] if shown else "")
+    of_job = shown["topic_set"] if shown and shown["topic_set"] in {each["name"] for each in topic_sets} else ""
+    name = values["topic_set"] or of_job
     chosen = choose_topic_set(sorted(topic_sets, key=lambda each: -each["n_judgments"]), name)
     models = list_models(state)
     advice = train.check_readiness(state, topic_set=chosen["name"])["advice"] if chosen else None
@@ -57,6 +58,8 @@ def train_page(state: RequestState, session: BrowserSession, values: dict[str, A
         "models": models["models"],
         "default_ranker": models["default_ranker"],
         "deleted_models": models["deleted"],
+        "rivals": {name: find_rival(state.index, name, bundle) for name, bundle in state.index.models.items()},
+        "to_retrain": [name for name, bundle in state.index.models.items() if needs_training(state, name, bundle)],
         "just_deleted": values["deleted"] if values["deleted"] in models["deleted"] else "",
         **_outcome(state, shown),
     }

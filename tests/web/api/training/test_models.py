@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 
 from searchlab.errors import SettingError
+from searchlab.rankers.builtin import load_builtin
 from searchlab.rankers.model_store.default_ranker import default_ranker_file, read_default_ranker
 from searchlab.rankers.model_store.model_files import model_file
 from searchlab.rankers.model_store.model_history import StoredModel, store_trained_model
@@ -48,6 +49,32 @@ def model(state, name="mine"):
 def search(state, system):
     found = search_documents(state(), q="w3", k=3, page=1, filter=[], judge="", system=system)
     return found["system"]["name"], [hit["docno"] for hit in found["hits"]]
+
+
+def test_the_built_in_model_recommends_itself_and_is_compared_with_the_best_of_its_rivals():
+    builtin = load_builtin()
+    assert models.recommended_system("builtin", builtin) == "model:builtin"
+    means = {name: mean["nDCG@10"] for name, mean in builtin.trial["means"].items()}
+    assert max(list(means)[1:], key=means.get) == "RM3"
+    assert models.best_baseline("builtin", builtin) == "bm25+rm3"
+    assert models.best_baseline("builtin", replace(builtin, trial=None)) is None
+
+
+def test_a_version_that_has_learnt_from_the_present_judgments_needs_no_training(state, folder, trained):
+    bundle = state().index.models["mine"]
+    assert not models.needs_training(state(), "mine", bundle)
+    state().judgments.judge("mine", "0", "3-bad1", judge="ann", grade=2)
+    assert models.needs_training(state(), "mine", bundle)
+    # A new model that was no better goes to the history: training it again would find the same.
+    fingerprint = judgments_fingerprint(*models.useful_judgments(state(), "mine"))
+    rejected = replace(trained, training={**trained.training, "judgments": fingerprint, "former": {}})
+    stored = store_trained_model(model_file(folder, "mine"), rejected)
+    try:
+        assert not stored.is_current
+        assert not models.needs_training(state(), "mine", bundle)
+    finally:
+        stored.path.unlink()
+        state().judgments.undo("ann", "mine", "0")
 
 
 def test_a_model_is_used_from_now_on_and_no_more(state, folder):

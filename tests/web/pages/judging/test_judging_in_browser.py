@@ -1,6 +1,7 @@
 """Judging by keys, training on the bundled collection, searching with the model and measuring it, in a browser."""
 
 import json
+import re
 from urllib.request import Request, urlopen
 
 import pytest
@@ -276,6 +277,9 @@ def test_a_lost_connection_loses_no_judgment(browser, press, wait, judged, topic
     try:
         press("2")
         wait("document.getElementById('saving').textContent.includes('Connection lost, trying again: 1 judgment')")
+        # A document that was not loaded ahead cannot be shown now.
+        browser.execute_script("[...document.querySelectorAll('.dot')].at(-1).click()")
+        wait("document.getElementById('announcement').textContent === 'Not done: the connection is lost'")
     finally:
         browser.execute_cdp_cmd("Network.emulateNetworkConditions", offline | {"offline": False})
         browser.execute_cdp_cmd("Network.disable", {})
@@ -434,7 +438,9 @@ def test_a_model_is_trained_on_the_collection_used_and_measured(show, browser, f
     wait("location.pathname === '/compare' && document.querySelectorAll('.ranking').length === 2")
 
 
-def test_the_verdict_on_a_model_is_drawn_and_its_advice_put_to_use(show, browser, find, wait, collection, medical):
+def test_the_verdict_on_a_model_is_drawn_and_its_advice_put_to_use(
+    show, browser, find, press, wait, address, collection
+):
     show("/model?name=mine")
     assert "on 26 held-out topics" in find(".sentence").text
     assert len(browser.find_elements("css selector", ".topics-chart .part")) == 26
@@ -442,10 +448,28 @@ def test_the_verdict_on_a_model_is_drawn_and_its_advice_put_to_use(show, browser
     signs = [each.text[0] for each in browser.find_elements("css selector", ".topics-chart .n") if each.text]
     assert (signs.count("+"), signs.count("−")) == (won, lost)
     assert len(browser.find_elements("css selector", ".plots svg.plot[aria-label] polyline")) == 3
+    # It is compared with the best of the others, on a topic, not with an empty page.
+    best = max(browser.find_elements("css selector", ".means .part")[1:], key=lambda row: float(row.text.split()[1]))
+    compared = find('main .row a[href^="/compare"]').get_attribute("href")
+    assert {"BM25": "left=bm25&", "RM3": "left=bm25%2Brm3&"}[best.text.split()[0]] in compared
+    assert "?q=" in compared
     # What the verdict recommends is offered, and used from now on: in the list of systems, by searches, after a reload.
+    # The sentence, the API and the button say the same: to stay with RM3 is to be offered RM3.
+    (trained,) = [each for each in send_get(address, "/api/models")["models"] if each["name"] == "mine"]
+    assert find(".sentence").text.replace("−", "-") == trained["advice"]["sentence"]
+    advised = re.search(r": (use it|stay with (\w+))[^:]*$", find(".sentence").text)
+    assert advised, find(".sentence").text
     chosen = find(".use .primary").get_attribute("value")
-    find(".use .primary").click()
+    assert chosen == {None: "model:mine", "BM25": "bm25", "RM3": "bm25+rm3"}[advised[2]]
+    # The strip leads to that button, from the page itself, too.
+    find(".strip .next").click()
+    wait("document.activeElement.id === 'use'")
+    press("\ue007")
     wait("document.querySelector('.in-use')")
+    # Then there is nothing left but to search: on the start page it leads to the search box.
+    show("/")
+    find(".strip .next").click()
+    wait("document.activeElement.id === 'q'")
     show("/?q=depression")
     assert find("#system").get_attribute("value") == chosen
     assert "in use" in find("#system option:checked").text

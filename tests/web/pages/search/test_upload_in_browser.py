@@ -83,3 +83,29 @@ def test_the_page_is_accessible(show, find, shortcomings, too_wide, faint_words,
     show("/upload", width=390, scheme=scheme)
     find(".uploads summary").click()
     assert (shortcomings(), too_wide(), faint_words()) == ([], [], [])
+
+
+def test_an_upload_goes_on_when_the_connection_is_back(show, browser, find, wait, tmp_path):
+    (tmp_path / "one.txt").write_text("A letter about zebras")
+    show("/upload")
+    find("#upload-name").send_keys("patient")
+    find("#upload-files").send_keys(str(tmp_path / "one.txt"))
+    offline = {"offline": True, "latency": 0, "downloadThroughput": -1, "uploadThroughput": -1}
+    browser.execute_cdp_cmd("Network.enable", {})
+    browser.execute_cdp_cmd("Network.emulateNetworkConditions", offline)
+    try:
+        find("[data-upload] button").click()
+        wait("document.querySelector('[data-stage]').textContent === 'Connection lost, trying again …'")
+    finally:
+        browser.execute_cdp_cmd("Network.emulateNetworkConditions", offline | {"offline": False})
+        browser.execute_cdp_cmd("Network.disable", {})
+    # Answers are lost, too: that the file is there, and being indexed, already is no mistake.
+    browser.execute_script(
+        "const real = window.fetch; const lost = new Set();"
+        "window.fetch = async (path, options) => { const answer = await real(path, options);"
+        " const what = path.split('?')[0]; if (lost.has(what)) return answer;"
+        " lost.add(what); throw new TypeError('Failed to fetch'); }"
+    )
+    wait("document.querySelector('[data-outcome]:not([hidden])')", seconds=60)
+    assert "1 document" in find("[data-account]").text
+    browser.get_log("browser")  # the failed requests

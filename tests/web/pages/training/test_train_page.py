@@ -51,10 +51,9 @@ def test_the_outcome_of_training_is_a_sentence_and_a_table(client, store, monkey
     shown = page(client, "/train")
     assert f'<p class="sentence {colour}">It is so.</p>' in shown
     assert re.findall(r'<td class="n winner">([\d.]+)</td>', shown) == ["0.700", "0.500"]
-    assert 'href="/?system=model%3Amine-rsvm"' in shown
+    assert "model%3Amine-rsvm" not in shown  # there is no such model to search with, or to compare
     again = 'class="button" href="/judge?topic_set=mine#add">Add topics<'
     assert (again in shown) == (kind in ("not yet", "too few"))
-    assert 'href="/compare?left=bm25&amp;right=model%3Amine-rsvm"' in shown
 
 
 def test_models_are_listed_with_their_properties(client, monkeypatch):

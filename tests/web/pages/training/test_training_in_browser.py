@@ -96,8 +96,11 @@ def test_a_model_that_is_no_better_leaves_the_former_one_in_use_until_the_user_d
     assert [row[:3] for row in drawn] == [["the", "new", "model"], ["the", "former", "model"]]
     means = [f"{mean:.3f}" for mean in compared["means"].values()]
     assert [row[3] for row in drawn] == means
-    # The former model is used, until the new one is wanted all the same.
+    # The former model is used, until the new one is wanted all the same; to retrain it again would find the same.
     assert find_model(address)["n_topics"] == 13
+    assert [each for each in texts(find("#main"), ".model .notice") if "Retrain" in each] == []
+    assert "Retrain" not in find(".strip").text
+    assert texts(card, 'a[href*="model%3Aagain"]') == []
     card.find_element("css selector", 'form[action="/model/restore"] button').click()
     wait("location.pathname === '/model'")
     assert find_model(address)["n_topics"] == 26
@@ -171,6 +174,19 @@ def test_the_learning_curve_is_drawn_with_the_estimate_how_many_more_judgments_w
     notes = texts(drawn, ".note")
     assert notes[0].startswith("Learning from 20 topics instead of 10: nDCG@10 +.")
     assert notes[1] == f"About {advice['n_more']} more topics would probably settle it, if they are like these."
+
+
+def test_a_model_whose_topic_set_was_renamed_leads_to_no_retraining(show, find, address, first_model):
+    send(address, "/api/topic-sets/rename", topic_set="medical", new_name="renamed", judge="me")
+    try:
+        show("/model?name=again")
+        assert "The topic set medical, from which it has learnt, is not there any more" in find("#main").text
+        assert find("#main").find_elements("css selector", "#retrain, .topics-chart a, a[href^='/measure']") == []
+        show("/train")
+        assert "have changed since" not in find("#main").text
+        assert "Train a model" in find(".strip").text
+    finally:
+        send(address, "/api/topic-sets/rename", topic_set="renamed", new_name="medical", judge="me")
 
 
 @pytest.mark.parametrize("path", PAGES)
