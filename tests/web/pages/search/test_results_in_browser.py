@@ -144,6 +144,35 @@ def test_a_bar_of_the_histogram_restricts_the_years(show, wait):
     assert not shown.find_elements("css selector", ".histogram.restricted")
 
 
+def test_sliders_choose_the_years(show, press, wait):
+    from selenium.webdriver import ActionChains, Keys
+
+    shown = show("/?q=cells")
+    chosen = "[...document.querySelectorAll('#year-from, #year-to')].map(box => box.value).join(' to ')"
+    first, last = shown.find_elements("css selector", "[data-years] input")
+    assert [each.get_property("value") for each in (first, last)] == ["1988", "2003"]
+    first.send_keys(Keys.ARROW_RIGHT * 6)
+    assert shown.execute_script(f"return {chosen}") == "1994 to "
+    # One of them pushes the other, and moves back alone.
+    last.send_keys(Keys.HOME, Keys.ARROW_RIGHT * 8)
+    assert shown.execute_script(f"return {chosen}") == " to 1996"
+    first.send_keys(Keys.ARROW_RIGHT * 6, Keys.ENTER)
+    wait("document.querySelector('.chip')?.textContent.includes('year=[1994 TO 1996]')")
+    assert texts(shown, ".summary p")[0].startswith("4 results ")
+    # Letting go of a thumb shows the results; at its end, that end is open.
+    first, last = shown.find_elements("css selector", "[data-years] input")
+    assert [each.get_property("value") for each in (first, last)] == ["1994", "1996"]
+    width, height = last.size["width"], last.size["height"]
+    at = (1996 - 1988) / (2003 - 1988) * (width - height) - (width - height) / 2
+    thumb = ActionChains(shown, duration=0).move_to_element_with_offset(last, round(at), 0)
+    thumb.click_and_hold().move_by_offset(width, 0).release().perform()
+    wait("document.querySelector('.chip bdi')?.textContent === 'year=[1994 TO]'")
+    shown.find_element("id", "year-from").clear()
+    shown.find_element("id", "year-from").send_keys("2000")
+    first = shown.find_element("css selector", "[data-years] input")
+    assert first.get_property("value") == "2000"
+
+
 def test_ticked_results_are_exported(show, address):
     shown = show("/?q=cells")
     for position in (2, 3):
@@ -184,6 +213,18 @@ def test_home_offers_phrases_of_this_index(show, wait):
     assert texts(shown, ".examples a")[0] == "heart failure"
     click(shown, ".examples a")
     wait("document.querySelectorAll('.result').length === 10")
+
+
+def test_the_syntax_is_shown_by_queries_that_find_something(show):
+    shown = show("/")
+    links = "[...document.querySelectorAll('.syntax code a')].map(link => [link.text, link.href])"
+    queries = shown.execute_script(f"return {links}")
+    assert [text for text, _ in queries] == [
+        *("heart failure", '"heart failure"', "+failure heart -mice", "title:failure", "failu*", "failure~"),
+    ]
+    for _, href in queries:
+        shown.get(href)
+        assert texts(shown, ".result .rank") != []
 
 
 def test_a_search_is_saved_found_again_and_deleted(show, wait):

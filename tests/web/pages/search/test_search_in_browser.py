@@ -487,7 +487,7 @@ def test_the_focus_moves_in_order_and_is_visible(show, press):
     shown = show(SEARCHED)
     way = []
     n_links = shown.execute_script("return document.querySelectorAll('.strip a').length")
-    for _ in range(33 + n_links):
+    for _ in range(35 + n_links):
         press(Keys.TAB)
         way.append(
             shown.execute_script(
@@ -506,9 +506,9 @@ def test_the_focus_moves_in_order_and_is_visible(show, press):
         "Index: medical",
         "Judging as me",
     ]
-    assert [name for name, _, _ in way][9:20] == [
-        *("q", "system", "Search", "Filter", "year-from", "year-to", "Show", "Sorted by relevance"),
-        *("Group duplicates", "Narrow by journal, year", "Save this search"),
+    assert [name for name, _, _ in way][9:22] == [
+        *("q", "system", "Search", "Filter", "year-from", "slide-from", "slide-to", "year-to", "Show"),
+        *("Sorted by relevance", "Group duplicates", "Narrow by journal, year", "Save this search"),
     ]
     assert [name for name, _, _ in way][-4:] == ["More like this", "2", "1", "0"]
     assert {(style, seen) for _, style, seen in way} == {("solid", True)}
