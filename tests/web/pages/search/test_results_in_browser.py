@@ -237,6 +237,10 @@ def test_a_search_is_saved_found_again_and_deleted(show, wait):
     wait("document.readyState === 'complete' && !document.querySelector('.save[open]')")
     shown = show("/searches")
     assert texts(shown, ".searches:not(.past) a") == ["My <b> cells"]
+    described = texts(shown, ".searches:not(.past) .note")[0]
+    assert described.startswith(
+        "cells · year=1995 · sorted by year, greatest first · ranked by Standard (BM25) · saved by"
+    )
     assert "cells" in texts(shown, ".past a")
     click(shown, ".searches:not(.past) a")
     wait("document.querySelector('.chip')")
