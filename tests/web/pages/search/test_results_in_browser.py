@@ -4,10 +4,16 @@ import subprocess
 import sys
 import urllib.request
 
+import numpy as np
 import pytest
 
 from searchlab.analysis.analyzer import AnalysisSettings
+from searchlab.features.preprocessing.preprocessor import Preprocessor
 from searchlab.judgments.judgment_store import JudgmentStore, judgments_file
+from searchlab.rankers.bundle import Bundle
+from searchlab.rankers.first_stage import FirstStage
+from searchlab.rankers.model_store.model_files import trained_model_file
+from searchlab.rankers.models.linear_model import LinearModel
 from searchlab.records import Document, Topic
 
 SERVER = """
@@ -20,6 +26,8 @@ from searchlab.web.state.open_indexes import OpenIndexes, local_engines
 synonyms = Synonyms.given([["mice", "rodents"]])
 serve(AppState(OpenIndexes([Path(sys.argv[1])], (), local_engines(synonyms))), port=0)
 """
+# More than the five of which an explanation shows all.
+FEATURES = tuple(f"letor.{text}.{name}" for text in ("title", "body", "both") for name in ("tf", "idf", "bm25"))
 BIDI = "\u202eLymphoma \u2067of mice"
 DOCUMENTS = [
     Document(
@@ -40,6 +48,7 @@ DOCUMENTS = [
     Document("paper.pdf", "A lymphoma report", "Lymphoma in cells.", {"n_pages": 3, "year": 1995}),
     Document("bidi", BIDI, "Lymphoma.", {"urls": ["javascript:alert(1)"], "year": 2001}),
     Document("rodents", "Rodents of the lab", "Rodents only.", {"year": 2003}),
+    Document("long", "A long report", "Zebras. " + "Filler of a report. " * 6000 + "Giraffes."),
     *(Document(f"c{n:02}", "Heart failure in men", f"Cells {n} of the heart.", {"year": 1990 + n}) for n in range(14)),
 ]
 
@@ -49,6 +58,9 @@ def folder(build, tmp_path_factory):
     made = build(DOCUMENTS, folder=tmp_path_factory.mktemp("results") / "refs", settings=AnalysisSettings())
     with JudgmentStore(judgments_file(made)) as store:
         store.import_judgments("mine", [Topic("1", "lymphoma")], {"1": {"paper.pdf": 2, "bidi": 0}}, judge="me")
+        store.judge("mine", "1", "paper.pdf", judge="eve", grade=2)
+    model = LinearModel(np.arange(1.0, 1 + len(FEATURES)))
+    Bundle("linear", {}, model, FEATURES, Preprocessor.named(), first_stage=FirstStage()).save(trained_model_file(made))
     return made
 
 
@@ -171,6 +183,36 @@ def test_sliders_choose_the_years(show, press, wait):
     shown.find_element("id", "year-from").send_keys("2000")
     first = shown.find_element("css selector", "[data-years] input")
     assert first.get_property("value") == "2000"
+
+
+def test_of_a_long_document_the_part_with_the_words_is_loaded_and_others_on_demand(show, find, wait):
+    shown = show("/document?docno=long&q=giraffes")
+    assert texts(shown, ".body mark") == ["Giraffes"]
+    assert len(find(".body").text) <= 100_000 < 120_000
+    find(".parts [rel=prev]").click()
+    wait("!document.querySelector('.body').textContent.includes('Giraffes')")
+    assert len(find(".body").text) <= 100_000
+
+
+def test_a_model_is_explained_by_five_parts_in_words_and_the_others_folded(show, find):
+    shown = show("/?q=lymphoma")
+    model = texts(shown, "#system optgroup:last-child option")[0]
+    assert model.startswith("Learned from judgments (")
+    shown = show("/explain?q=lymphoma&docno=paper.pdf&system=model:model")
+    assert texts(shown, "h2")[0] == "What matters most"
+    labels = texts(shown, ".explain > .parts .label")
+    assert len(labels) == 5
+    assert not set(labels) & set(FEATURES)
+    rest = find(".rest")
+    assert rest.get_attribute("open") is None
+    rest.find_element("tag name", "summary").click()
+    assert len(shown.find_elements("css selector", ".rest .part")) == len(FEATURES) - 5
+    find(".meaning > summary").click()
+    assert "The five properties with the largest effect" in find(".meaning p").text
+
+
+def test_how_several_judges_are_merged_is_said(show):
+    assert "the lower median of their grades counts" in " ".join(texts(show("/measure?topic_set=mine"), ".note"))
 
 
 def test_ticked_results_are_exported(show, address):

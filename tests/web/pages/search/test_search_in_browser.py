@@ -93,6 +93,29 @@ def test_pages_and_filters_are_links(show, wait):
     assert shown.current_url.endswith("filter=journal%3DMeridian+Cardiology+Review")
 
 
+def test_facets_have_counts_and_restrict_the_results(show, wait):
+    shown = show(SEARCHED)
+    click(shown, ".facets > summary")
+    name, n_docs = shown.execute_script(
+        "const item = document.querySelector('.facets section[aria-label=journal] li');"
+        "return [item.querySelector('a').textContent, Number(item.querySelector('.n').textContent)]"
+    )
+    assert n_docs > 1
+    click(shown, ".facets section[aria-label=journal] li a")
+    wait("document.querySelector('.chip bdi')?.textContent === arguments[0]", f"journal={name}")
+    assert re.search(rf"\b{n_docs} (results|in) ", texts(shown, ".summary p")[0])
+
+
+def test_results_are_sorted(show, wait):
+    shown = show(SEARCHED)
+    click(shown, ".sort > summary")
+    click(shown, ".sort li:nth-child(2) a")
+    wait("document.querySelector('.sort summary')?.textContent.includes('year, greatest first')")
+    years = [int(re.search(r"\d{4}", text)[0]) for text in texts(shown, ".result .citation")]
+    assert len(years) == 10
+    assert years == sorted(years, reverse=True)
+
+
 def test_a_correction_is_offered(show, wait):
     shown = show("/?q=lymphomma+treatment")
     assert texts(shown, ".did-you-mean a") == ["lymphoma treatment"]
