@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from searchlab.analysis.mixed_analyzer import MixedAnalyzer
     from searchlab.corpus.trec.packed_docnos import PackedDocnos
 
-MAX_CACHED_TERMS = 1 << 14
+MAX_CACHED_TERMS = 1 << 16
 # Docnos of fewer documents are read without compiled code, which a single query would have to load.
 MIN_COMPILED_DOCNOS = 64
 # Snapshots that a worker of a cluster keeps open.

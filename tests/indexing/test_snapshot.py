@@ -18,7 +18,6 @@ from searchlab.indexing.storage.layout import WHOOSH
 from searchlab.indexing.whoosh.schema import make_schema
 from searchlab.indexing.whoosh.shard_reader import open_whoosh
 from searchlab.records import Document, TermStats
-from searchlab.retrieval.engine import SearchEngine
 from tests.hypothesis_profiles import examples
 
 # Texts of these words can be split at blanks: the analyzer is not needed to count them.
@@ -219,13 +218,3 @@ def test_a_snapshot_that_is_dropped_leaves_no_file_open(build):
         assert Snapshot(folder).document("a").body == "word"
         gc.collect()
     assert [str(warning.message) for warning in caught if "unclosed" in str(warning.message)] == []
-
-
-def test_no_cache_of_terms_grows_for_long(build):
-    """A term is in all of them, with a few hundred bytes in each: a server has seen 2¹⁴ terms after an hour."""
-    with SearchEngine(build([Document("d", "a", "b c")])) as engine:
-        list(engine.search("b"))
-        holders = (engine.snapshot, engine.reader, engine.reader.statistics)
-        caches = [value for holder in holders for value in vars(holder).values() if hasattr(value, "cache_info")]
-        assert len(caches) > 5
-        assert max(cache.cache_info().maxsize for cache in caches) <= 1 << 14

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from searchlab.scorers.execution.index_reader import IndexReader
     from searchlab.scorers.execution.posting_scoring import BoundPostingScorer
 
-MAX_CACHED_TERMS = 1 << 12
+MAX_CACHED_TERMS = 1 << 16
 MAX_CACHED_NORMS = 256
 MAX_CACHED_NUMBERS = 1 << 16
 
