@@ -61,6 +61,13 @@ def plain_system(name: str, label: str, kind: str) -> str:
     return f"{words} ({label})" if words else label
 
 
+def plain_order(order: str) -> str:
+    """An order of results, such as `year:desc`, in plain words."""
+    field, _, direction = order.rpartition(":")
+    first = {"desc": "greatest first", "asc": "smallest first"}.get(direction)
+    return f"{field}, {first}" if field and first else order
+
+
 def plain_ranker(name: str, description: str) -> str:
     """A ranker in plain words."""
     return RANKERS.get(name, description)

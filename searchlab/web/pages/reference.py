@@ -59,8 +59,14 @@ class Reference:
         return bool(self.authors or self.journal or self.year or self.place or self.length)
 
 
+# The reference to a document without fields.
+NO_REFERENCE = Reference((), 0, "", "", "", "", (), (), docno_is_linked=False)
+
+
 def refer_to(docno: str, fields: Mapping[str, Any]) -> Reference:
     """The reference to a document; values that are not as expected are left among the other fields."""
+    if not fields:
+        return NO_REFERENCE
     authors = list(_texts(fields.get("authors")))
     texts = dict.fromkeys(CITED, "")
     texts |= {name: next(_texts(fields[name]), "") for name in CITED & fields.keys() if name != "authors"}

@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import tarfile
 from pathlib import Path
+from urllib.request import Request, urlopen
 
 import pytest
 
@@ -41,6 +42,29 @@ PAGES = {
     "experiment": "/experiment?name=titles",
     "rankings": "/experiment?name=titles&qid=2",
     "api": "/api-reference",
+}
+# What opens on a page: the script that opens it, and what is there then.
+OPENED = {
+    "keys": ("/", "document.querySelector('[data-keys]').click()", "document.querySelector('#keys[open]')"),
+    "suggestions": (
+        "/",
+        "const box = document.getElementById('q'); box.value = 'lymph'; box.focus();"
+        "box.dispatchEvent(new Event('input'))",
+        "document.querySelector('.option')",
+    ),
+    "import": (
+        "/judge",
+        "const form = document.querySelector('[data-import]'); form.elements.text.value = 'query,docid,rating\\na,b,c';"
+        "form.querySelector('[data-preview]').click()",
+        "document.querySelector('[data-understood] .unread')",
+    ),
+    "mistake": (
+        "/experiments",
+        "for (const one of document.querySelectorAll('[name=systems], [name=rankers]')) one.checked = false;"
+        "document.querySelector('.choose .primary').click()",
+        "document.querySelector('.mistake')",
+    ),
+    "not found": ("/document?docno=nowhere", "", "document.querySelector('.notice, .lead')"),
 }
 RUN = """
 const done = arguments[0];
@@ -80,7 +104,15 @@ def address(browser, medical, experiment, serve) -> str:
         store.import_judgments(
             "mine", [Topic("1", "heart attack depression"), Topic("2", "lymphoma")], grades, judge="me"
         )
-    return serve(medical)
+    url = serve(medical)
+    for path, content in (
+        ("", b'{"name": "letters"}'),
+        ("/file?name=letters&path=a.txt", b"Zebras are striped."),
+        ("/index", b'{"name": "letters"}'),
+    ):
+        content_type = "application/octet-stream" if "file" in path else "application/json"
+        urlopen(Request(f"{url}/api/uploads{path}", content, {"Content-Type": content_type})).close()
+    return url
 
 
 @pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (390, "dark")])
@@ -88,6 +120,28 @@ def address(browser, medical, experiment, serve) -> str:
 def test_axe_finds_nothing(axe, show, page, width, scheme):
     shown = show(PAGES[page], width=width, scheme=scheme)
     shown.execute_script("for (const one of document.querySelectorAll('main details')) one.open = true")
+    shown.execute_script(axe)
+    assert shown.execute_async_script(RUN) == []
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (390, "dark")])
+@pytest.mark.parametrize("opened", OPENED)
+def test_axe_finds_nothing_in_what_opens(axe, browser, show, wait, opened, width, scheme):
+    path, script, is_there = OPENED[opened]
+    shown = show(path, width=width, scheme=scheme)
+    shown.execute_script(script)
+    wait(is_there)
+    shown.execute_script(axe)
+    assert shown.execute_async_script(RUN) == []
+    browser.get_log("browser")  # the statuses of pages of errors
+
+
+def test_axe_finds_nothing_about_a_complete_upload(axe, show, wait):
+    shown = show("/upload", width=390)
+    wait(
+        "document.querySelector('[data-upload-name=letters]')?.dataset.state === 'done' || location.reload()",
+        seconds=60,
+    )
     shown.execute_script(axe)
     assert shown.execute_async_script(RUN) == []
 

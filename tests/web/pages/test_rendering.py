@@ -28,6 +28,18 @@ def test_changes_are_made_and_empty_values_are_left_out():
     assert url("/document", docno="a/b&c") == "/document?q=a+b&filter=year%3D1988&docno=a%2Fb%26c"
 
 
+@pytest.mark.parametrize("state", [{}, {"q": "<a> & b"}])
+def test_urls_that_differ_in_one_parameter_are_those_made_one_by_one(state):
+    url = Links(state)
+    each = url.for_each("/explain", "docno", page=2)
+    for docno in ("d1", "a/b&c", "<é>", "1 2"):
+        assert each(docno) == escape(url("/explain", page=2, docno=docno))
+        assert each(docno, against="x&y") == escape(url("/explain", page=2, docno=docno, against="x&y"))
+    assert Links({}).for_each("/", "filter")("year=1") == "/?filter=year%3D1"
+    template = environment().from_string("{{ make('a') }}")
+    assert template.render(make=each) == each("a")  # it is not escaped again
+
+
 @pytest.mark.parametrize(("amount", "text"), [(1.2346, "1.235"), (-0.5, "\u22120.500"), (12345.0, "12345.000")])
 def test_scores_have_three_decimals_and_a_minus_sign(amount, text):
     assert format_score(amount) == text

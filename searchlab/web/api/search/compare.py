@@ -7,6 +7,7 @@ the right system's scores that favour the upper of the two.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,7 +18,7 @@ from searchlab.rankers.systems import System
 from searchlab.retrieval.results import Explanation
 from searchlab.web.api.measuring.query_measure import find_judged_query
 from searchlab.web.api.parameters import SYSTEM, Parameter
-from searchlab.web.api.search.explain import difference_record, explanations_by_docno, label_in_words
+from searchlab.web.api.search.explain import difference_record, explanations_by_docno, label_words
 from searchlab.web.api.search.search import check_query, result_page
 from searchlab.web.http_errors import HttpError
 from searchlab.web.state.request_state import RequestState
@@ -58,7 +59,8 @@ def compare_systems(
     pairs = [{"docno": docno, "left": ranks[0].get(docno), "right": ranks[1].get(docno)} for docno in shown]
     titles = {hit["docno"]: hit["title"] for side in sides for hit in side["hits"]}
     complete = (len(hits[0]) < depth, len(hits[1]) < depth)
-    comparison = _Comparison(systems[1], q, filter, pairs, hits[1].docnos[:k], titles, depth, complete)
+    in_words = label_words(index, q)
+    comparison = _Comparison(systems[1], q, filter, pairs, hits[1].docnos[:k], titles, depth, complete, in_words)
     return {
         "index": index.name,
         "query": q,
@@ -94,6 +96,7 @@ class _Comparison:
     titles: dict[str, str]
     depth: int
     complete: tuple[bool, bool]
+    in_words: Callable[[str], str]
 
     def moves(self) -> list[dict[str, Any]]:
         """The documents that moved, with reasons; the largest moves near the top come first."""
@@ -116,7 +119,7 @@ class _Comparison:
         if other in explanations and docno in explanations:
             upper, lower = (docno, other) if rises else (other, docno)
             differences = compare_explanations(explanations[upper], explanations[lower])
-            reasons = [difference_record(each) for each in differences if each.amount > 0][:MAX_REASONS]
+            reasons = [difference_record(each, self.in_words) for each in differences if each.amount > 0][:MAX_REASONS]
         passed = None if other is None else {"docno": other, "title": self.titles[other]}
         return {
             "docno": docno,
@@ -166,6 +169,6 @@ class _Comparison:
             move = f"down from {before} (not found on the right)"
         if other is None or not reasons:
             return move
-        parts = [f"{label_in_words(each['label'])} ({format_difference(each['amount'])})" for each in reasons[:2]]
+        parts = [f"{each['words'] or each['label']} ({format_difference(each['amount'])})" for each in reasons[:2]]
         name = other["title"] or other["docno"]
         return f"{move}, {f'past {name}:' if rises else f'behind {name}, which has more for'} {' and '.join(parts)}"

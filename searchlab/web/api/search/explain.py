@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
+from searchlab.analysis.tokenizer import split_words
 from searchlab.features.descriptions import describe_feature
 from searchlab.rankers.explanation import ContributionDifference, compare_explanations, describe_lead
 from searchlab.rankers.systems import System
@@ -31,12 +32,13 @@ def explain_score(
         require_document(index, wanted)
     query = chosen.parse(check_query(q, state.limits))
     explanations = chosen.explain(query, docnos, filters=filter)
+    in_words = label_words(index, q)
     answer: dict[str, Any] = {
         "index": index.name,
         "query": q,
         "system": system_record(chosen),
         "filters": filter,
-        "document": _document_record(index, explanations[0]),
+        "document": _document_record(index, explanations[0], in_words),
         "against": None,
         "differences": [],
         "sentence": _missing_sentence(explanations, filter),
@@ -44,10 +46,10 @@ def explain_score(
     if against:
         higher, lower = sorted(explanations, key=lambda each: (each.score, each.docno.encode()), reverse=True)
         answer |= {
-            "against": _document_record(index, explanations[1]),
-            "differences": [difference_record(difference) for difference in compare_explanations(*explanations)],
+            "against": _document_record(index, explanations[1], in_words),
+            "differences": [difference_record(each, in_words) for each in compare_explanations(*explanations)],
             "sentence": answer["sentence"]
-            or describe_lead(higher, lower, compare_explanations(higher, lower), label_in_words),
+            or describe_lead(higher, lower, compare_explanations(higher, lower), in_words),
         }
     return answer
 
@@ -62,22 +64,44 @@ def _missing_sentence(explanations: Sequence[Explanation], filters: Sequence[str
     return f"{fact}: below are the parts of the score that it would have"
 
 
-def _document_record(index: OpenIndex, explanation: Explanation) -> dict[str, Any]:
-    """The explanation of a document's score, with its title and with features in words."""
+def _document_record(index: OpenIndex, explanation: Explanation, in_words: Callable[[str], str]) -> dict[str, Any]:
+    """The explanation of a document's score, with its title and with features and terms in words."""
     return explanation.to_json() | {
         "title": find_stored(index, explanation.docno).title,
-        "parts": [part.to_json() | {"words": describe_feature(part.label)} for part in explanation.parts],
+        "parts": [
+            part.to_json() | {"words": _if_other(in_words(part.label), part.label)} for part in explanation.parts
+        ],
     }
 
 
-def difference_record(difference: ContributionDifference) -> dict[str, Any]:
+def difference_record(difference: ContributionDifference, in_words: Callable[[str], str]) -> dict[str, Any]:
     """What one term or feature contributes to the lead of a document."""
-    return {"label": difference.label, "words": describe_feature(difference.label), "amount": difference.amount}
+    words = _if_other(in_words(difference.label), difference.label)
+    return {"label": difference.label, "words": words, "amount": difference.amount}
 
 
-def label_in_words(label: str) -> str:
-    """A feature in words, a term as it is."""
-    return describe_feature(label) or label
+def _if_other(words: str, label: str) -> str:
+    return "" if words == label else words
+
+
+def label_words(index: OpenIndex, query: str) -> Callable[[str], str]:
+    """What shows the label of a part in words: a feature by its description, a stem by a word that has it.
+
+    This is a word of the query, or else the shortest one of the index.
+    """
+    snapshot = index.engine.snapshot
+    of_query = split_words(query)
+
+    def in_words(label: str) -> str:
+        described = describe_feature(label)
+        field, colon, term = label.rpartition(":")
+        words = () if described else snapshot.words_of(term)
+        if not words:
+            return described or label
+        chosen = next((word for word in of_query if word in words), term if term in words else min(words, key=len))
+        return f"{field}{colon}{chosen}"
+
+    return in_words
 
 
 def explanations_by_docno(

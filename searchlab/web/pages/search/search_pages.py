@@ -16,6 +16,7 @@ from searchlab.web.api.search.explain import explain_score
 from searchlab.web.api.search.search import find_similar, get_document, search_documents
 from searchlab.web.http_errors import to_http_error
 from searchlab.web.pages.page import BrowserSession
+from searchlab.web.pages.plain_words import plain_order
 from searchlab.web.pages.search.years import YEAR, chosen_years, draw_years, without_years
 from searchlab.web.state.request_state import RequestState
 
@@ -77,9 +78,9 @@ def _orders(snapshot: Snapshot, chosen: str) -> list[tuple[str, str]]:
     """The orders to choose from, as written and as shown: by score, by fields of numbers, and what is chosen."""
     orders = [("", "relevance")]
     for name in sorted(snapshot.numeric_fields)[:MAX_SORT_FIELDS]:
-        orders += [(f"{name}:desc", f"{name}, greatest first"), (f"{name}:asc", f"{name}, smallest first")]
+        orders += [(order, plain_order(order)) for order in (f"{name}:desc", f"{name}:asc")]
     if chosen and chosen not in dict(orders):
-        orders.append((chosen, chosen))
+        orders.append((chosen, plain_order(chosen)))
     return orders
 
 

@@ -7,12 +7,13 @@ from typing import Any
 from searchlab.web.api.search import saved_searches
 from searchlab.web.api.search.saved_searches import list_searches
 from searchlab.web.pages.page import BrowserSession
+from searchlab.web.pages.plain_words import plain_order
 from searchlab.web.state.request_state import RequestState
 
 
 def searches_page(state: RequestState, session: BrowserSession, values: dict[str, Any]) -> dict[str, Any]:
     """The saved searches of the judge, and the latest queries of the index."""
-    return list_searches(state, judge=session.judge)
+    return list_searches(state, judge=session.judge) | {"order_in_words": plain_order}
 
 
 def save_form(state: RequestState, session: BrowserSession, values: dict[str, Any]) -> None:

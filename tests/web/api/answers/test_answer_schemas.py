@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
+from searchlab.records import Document
 from searchlab.web.api.answers.answer_schemas import ANSWERS, NAMED_SCHEMAS
 from searchlab.web.api.answers.schema_types import REFERENCE
 from searchlab.web.api.openapi import describe_api
@@ -26,12 +27,12 @@ GRADED = {"docno": "1-good1", "grade": 2, "judge": "bob"}
 REQUESTS: list[tuple[str, str, dict[str, Any]]] = [
     ("GET", "/api/indexes", {}),
     ("GET", "/api/search", {"q": "w1", "facet": "year", "judge": "ann"}),
-    ("GET", "/api/search", {"q": "w", "group_duplicates": "true"}),
+    ("GET", "/api/search", {"q": "p20", "group_duplicates": "true"}),
     ("POST", "/api/search/batch", {"queries": ["w1", "f2"], "k": 2}),
     ("GET", "/api/similar", {"docno": "1-good1"}),
     ("GET", "/api/document", {"docno": "1-good1", "q": "w1"}),
     ("GET", "/api/suggest", {"q": "w"}),
-    ("GET", "/api/compare", {"q": "w1", "left": "bm25", "right": "tfidf"}),
+    ("GET", "/api/compare", {"q": "w1 f2", "left": "bm25", "right": "tfidf"}),
     ("GET", "/api/explain", {"q": "w1", "docno": "1-good1", "against": "1-good2"}),
     ("POST", "/api/searches", {"q": "w1", "name": "a", "judge": "ann"}),
     ("GET", "/api/searches", {"judge": "ann"}),
@@ -102,11 +103,29 @@ def faults(schema, value):
     return [error.message for error in Draft202012Validator(schema | COMPONENTS).iter_errors(value)]
 
 
+def undeclared(schema, value, where=""):
+    """The names in a value that its schema does not have: a generated client has no fields for them."""
+    schema = NAMED_SCHEMAS[schema["$ref"].removeprefix(REFERENCE)] if "$ref" in schema else schema
+    if "anyOf" in schema:
+        fitting = [each for each in schema["anyOf"] if faults(each, value) == []]
+        return min((undeclared(each, value, where) for each in fitting), key=len)
+    if isinstance(value, list):
+        return [name for item in value for name in undeclared(schema["items"], item, f"{where}[]")]
+    if not isinstance(value, dict):
+        return []
+    declared, others = schema.get("properties", {}), schema.get("additionalProperties")
+    found = [f"{where}.{name}" for name in value if name not in declared and others is None]
+    known = {name: declared.get(name, others) for name in value if name in declared or others is not None}
+    return found + [name for key, each in known.items() for name in undeclared(each, value[key], f"{where}.{key}")]
+
+
 @pytest.fixture(scope="module")
 def server(build, tmp_path_factory):
     """A client, and the state behind it."""
     home = tmp_path_factory.mktemp("schemas")
-    folder = build(title_documents(), folder=home / "it")
+    text = " ".join(f"p{n}" for n in range(30)).replace("p15", "\f p15")  # of two pages
+    twice = [Document(docno, "", text) for docno in ("first", "second")]
+    folder = build(title_documents() + twice, folder=home / "it")
     state = AppState(OpenIndexes([folder]), uploads=Uploads(home / "uploads", home))
     with client_of(state) as client:
         yield client, state
@@ -134,6 +153,11 @@ def test_answers_are_as_described(server):
         assert answer.status_code == 200, (method, path, answer.text)
         found = answer.json()
         assert faults(ANSWERS[method, path], found) == [], (method, path, found)
+        assert undeclared(ANSWERS[method, path], found) == [], (method, path)
+        if values.get("group_duplicates"):
+            assert found["hits"][0].keys() >= {"page", "duplicates"}
+        if path == "/api/compare":
+            assert found["moves"][0]["why"]
         if path == "/api/train":
             ids["JOB"] = found["id"]
             assert state.training_jobs.wait(found["id"], 120).state == "done"
@@ -192,6 +216,8 @@ def test_a_fault_would_be_found():
     schema = ANSWERS["GET", "/api/suggest"]
     assert faults(schema, {"query": "a", "suggestions": []}) == []
     assert faults(schema, {"query": 1}) == ["'suggestions' is a required property", "1 is not of type 'string'"]
+    more = {"query": "a", "suggestions": [{"text": "b", "kind": "past", "extra": 1}], "n": 1}
+    assert undeclared(schema, more) == [".n", ".suggestions[].extra"]
 
 
 @pytest.mark.parametrize(

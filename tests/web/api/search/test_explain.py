@@ -27,6 +27,23 @@ def test_only_occurrences_are_given_as_such(client):
     assert "× in this document" not in page
 
 
+def test_stems_are_shown_as_words(client):
+    """Of the query, or else of the index; the stem stands beside them."""
+    values = {"q": "cells", "docno": "d1", "against": "d2"}
+    found = get_json(client, "/api/explain", **values)
+    for part in (found["document"]["parts"][0], found["differences"][0]):
+        assert (part["label"], part["words"]) == ("cell", "cells")
+    page = client.get("/explain", params=values).text
+    assert "<bdi>cells</bdi>" in page and "<code>cell</code>" in page
+    assert "× in this document" in page
+    (part,) = get_json(client, "/api/explain", q="title:cells", docno="d1")["document"]["parts"]
+    assert (part["label"], part["words"]) == ("title:cell", "title:cells")
+    (part,) = get_json(client, "/api/explain", q="lymphoma", docno="d1")["document"]["parts"]
+    assert (part["label"], part["words"]) == ("lymphoma", "")
+    expanded = get_json(client, "/api/explain", q="mice", docno="d1", system="bm25+rm3")["document"]["parts"]
+    assert {part["words"] or part["label"] for part in expanded} >= {"mice", "cells"}
+
+
 def test_an_explanation_adds_up(client):
     found = get_json(client, "/api/explain", q="lymphoma cells", docno="d1", against="d2")
     assert sum(part["amount"] for part in found["document"]["parts"]) == pytest.approx(found["document"]["score"])

@@ -25,6 +25,18 @@ def test_pages_are_accessible(check_page, path):
     check_page(path)
 
 
+@pytest.mark.parametrize("path", ["/measure", "/experiments"])
+def test_measures_are_explained_where_they_are_chosen(show, find, path):
+    shown = show(path)
+    find(".choose .more:has(.meanings) > summary").click()
+    offered = [each.get_attribute("value") for each in shown.find_elements("css selector", "[name=measures]")]
+    terms = [each.text for each in shown.find_elements("css selector", ".choose .meanings dt")]
+    assert terms == offered
+    explained = [each.text for each in shown.find_elements("css selector", ".choose .meanings dd")]
+    assert explained[terms.index("RR")].startswith("1 if the first document is relevant")
+    assert all(explained)
+
+
 def choose(shown, name, *values):
     """Tick these boxes of a group, and no others."""
     for box in shown.find_elements("css selector", f'[name="{name}"]'):

@@ -4,10 +4,16 @@ import subprocess
 import sys
 import urllib.request
 
+import numpy as np
 import pytest
 
 from searchlab.analysis.analyzer import AnalysisSettings
+from searchlab.features.preprocessing.preprocessor import Preprocessor
 from searchlab.judgments.judgment_store import JudgmentStore, judgments_file
+from searchlab.rankers.bundle import Bundle
+from searchlab.rankers.first_stage import FirstStage
+from searchlab.rankers.model_store.model_files import trained_model_file
+from searchlab.rankers.models.linear_model import LinearModel
 from searchlab.records import Document, Topic
 
 SERVER = """
@@ -20,6 +26,8 @@ from searchlab.web.state.open_indexes import OpenIndexes, local_engines
 synonyms = Synonyms.given([["mice", "rodents"]])
 serve(AppState(OpenIndexes([Path(sys.argv[1])], (), local_engines(synonyms))), port=0)
 """
+# More than the five of which an explanation shows all.
+FEATURES = tuple(f"letor.{text}.{name}" for text in ("title", "body", "both") for name in ("tf", "idf", "bm25"))
 BIDI = "\u202eLymphoma \u2067of mice"
 DOCUMENTS = [
     Document(
@@ -40,6 +48,7 @@ DOCUMENTS = [
     Document("paper.pdf", "A lymphoma report", "Lymphoma in cells.", {"n_pages": 3, "year": 1995}),
     Document("bidi", BIDI, "Lymphoma.", {"urls": ["javascript:alert(1)"], "year": 2001}),
     Document("rodents", "Rodents of the lab", "Rodents only.", {"year": 2003}),
+    Document("long", "A long report", "Zebras. " + "Filler of a report. " * 6000 + "Giraffes."),
     *(Document(f"c{n:02}", "Heart failure in men", f"Cells {n} of the heart.", {"year": 1990 + n}) for n in range(14)),
 ]
 
@@ -49,6 +58,9 @@ def folder(build, tmp_path_factory):
     made = build(DOCUMENTS, folder=tmp_path_factory.mktemp("results") / "refs", settings=AnalysisSettings())
     with JudgmentStore(judgments_file(made)) as store:
         store.import_judgments("mine", [Topic("1", "lymphoma")], {"1": {"paper.pdf": 2, "bidi": 0}}, judge="me")
+        store.judge("mine", "1", "paper.pdf", judge="eve", grade=2)
+    model = LinearModel(np.arange(1.0, 1 + len(FEATURES)))
+    Bundle("linear", {}, model, FEATURES, Preprocessor.named(), first_stage=FirstStage()).save(trained_model_file(made))
     return made
 
 
@@ -144,6 +156,65 @@ def test_a_bar_of_the_histogram_restricts_the_years(show, wait):
     assert not shown.find_elements("css selector", ".histogram.restricted")
 
 
+def test_sliders_choose_the_years(show, press, wait):
+    from selenium.webdriver import ActionChains, Keys
+
+    shown = show("/?q=cells")
+    chosen = "[...document.querySelectorAll('#year-from, #year-to')].map(box => box.value).join(' to ')"
+    first, last = shown.find_elements("css selector", "[data-years] input")
+    assert [each.get_property("value") for each in (first, last)] == ["1988", "2003"]
+    first.send_keys(Keys.ARROW_RIGHT * 6)
+    assert shown.execute_script(f"return {chosen}") == "1994 to "
+    # One of them pushes the other, and moves back alone.
+    last.send_keys(Keys.HOME, Keys.ARROW_RIGHT * 8)
+    assert shown.execute_script(f"return {chosen}") == " to 1996"
+    first.send_keys(Keys.ARROW_RIGHT * 6, Keys.ENTER)
+    wait("document.querySelector('.chip')?.textContent.includes('year=[1994 TO 1996]')")
+    assert texts(shown, ".summary p")[0].startswith("4 results ")
+    # Letting go of a thumb shows the results; at its end, that end is open.
+    first, last = shown.find_elements("css selector", "[data-years] input")
+    assert [each.get_property("value") for each in (first, last)] == ["1994", "1996"]
+    width, height = last.size["width"], last.size["height"]
+    at = (1996 - 1988) / (2003 - 1988) * (width - height) - (width - height) / 2
+    thumb = ActionChains(shown, duration=0).move_to_element_with_offset(last, round(at), 0)
+    thumb.click_and_hold().move_by_offset(width, 0).release().perform()
+    wait("document.querySelector('.chip bdi')?.textContent === 'year=[1994 TO]'")
+    shown.find_element("id", "year-from").clear()
+    shown.find_element("id", "year-from").send_keys("2000")
+    first = shown.find_element("css selector", "[data-years] input")
+    assert first.get_property("value") == "2000"
+
+
+def test_of_a_long_document_the_part_with_the_words_is_loaded_and_others_on_demand(show, find, wait):
+    shown = show("/document?docno=long&q=giraffes")
+    assert texts(shown, ".body mark") == ["Giraffes"]
+    assert len(find(".body").text) <= 100_000 < 120_000
+    find(".parts [rel=prev]").click()
+    wait("!document.querySelector('.body').textContent.includes('Giraffes')")
+    assert len(find(".body").text) <= 100_000
+
+
+def test_a_model_is_explained_by_five_parts_in_words_and_the_others_folded(show, find):
+    shown = show("/?q=lymphoma")
+    model = texts(shown, "#system optgroup:last-child option")[0]
+    assert model.startswith("Learned from judgments (")
+    shown = show("/explain?q=lymphoma&docno=paper.pdf&system=model:model")
+    assert texts(shown, "h2")[0] == "What matters most"
+    labels = texts(shown, ".explain > .parts .label")
+    assert len(labels) == 5
+    assert not set(labels) & set(FEATURES)
+    rest = find(".rest")
+    assert rest.get_attribute("open") is None
+    rest.find_element("tag name", "summary").click()
+    assert len(shown.find_elements("css selector", ".rest .part")) == len(FEATURES) - 5
+    find(".meaning > summary").click()
+    assert "The five properties with the largest effect" in find(".meaning p").text
+
+
+def test_how_several_judges_are_merged_is_said(show):
+    assert "the lower median of their grades counts" in " ".join(texts(show("/measure?topic_set=mine"), ".note"))
+
+
 def test_ticked_results_are_exported(show, address):
     shown = show("/?q=cells")
     for position in (2, 3):
@@ -186,6 +257,18 @@ def test_home_offers_phrases_of_this_index(show, wait):
     wait("document.querySelectorAll('.result').length === 10")
 
 
+def test_the_syntax_is_shown_by_queries_that_find_something(show):
+    shown = show("/")
+    links = "[...document.querySelectorAll('.syntax code a')].map(link => [link.text, link.href])"
+    queries = shown.execute_script(f"return {links}")
+    assert [text for text, _ in queries] == [
+        *("heart failure", '"heart failure"', "+failure heart -mice", "title:failure", "failu*", "failure~"),
+    ]
+    for _, href in queries:
+        shown.get(href)
+        assert texts(shown, ".result .rank") != []
+
+
 def test_a_search_is_saved_found_again_and_deleted(show, wait):
     shown = show("/?q=cells&filter=year%3D1995&sort=year%3Adesc")
     shown.find_element("css selector", ".save > summary").click()
@@ -196,6 +279,10 @@ def test_a_search_is_saved_found_again_and_deleted(show, wait):
     wait("document.readyState === 'complete' && !document.querySelector('.save[open]')")
     shown = show("/searches")
     assert texts(shown, ".searches:not(.past) a") == ["My <b> cells"]
+    described = texts(shown, ".searches:not(.past) .note")[0]
+    assert described.startswith(
+        "cells · year=1995 · sorted by year, greatest first · ranked by Standard (BM25) · saved by"
+    )
     assert "cells" in texts(shown, ".past a")
     click(shown, ".searches:not(.past) a")
     wait("document.querySelector('.chip')")

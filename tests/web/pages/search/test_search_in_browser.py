@@ -93,6 +93,29 @@ def test_pages_and_filters_are_links(show, wait):
     assert shown.current_url.endswith("filter=journal%3DMeridian+Cardiology+Review")
 
 
+def test_facets_have_counts_and_restrict_the_results(show, wait):
+    shown = show(SEARCHED)
+    click(shown, ".facets > summary")
+    name, n_docs = shown.execute_script(
+        "const item = document.querySelector('.facets section[aria-label=journal] li');"
+        "return [item.querySelector('a').textContent, Number(item.querySelector('.n').textContent)]"
+    )
+    assert n_docs > 1
+    click(shown, ".facets section[aria-label=journal] li a")
+    wait("document.querySelector('.chip bdi')?.textContent === arguments[0]", f"journal={name}")
+    assert re.search(rf"\b{n_docs} (results|in) ", texts(shown, ".summary p")[0])
+
+
+def test_results_are_sorted(show, wait):
+    shown = show(SEARCHED)
+    click(shown, ".sort > summary")
+    click(shown, ".sort li:nth-child(2) a")
+    wait("document.querySelector('.sort summary')?.textContent.includes('year, greatest first')")
+    years = [int(re.search(r"\d{4}", text)[0]) for text in texts(shown, ".result .citation")]
+    assert len(years) == 10
+    assert years == sorted(years, reverse=True)
+
+
 def test_a_correction_is_offered(show, wait):
     shown = show("/?q=lymphomma+treatment")
     assert texts(shown, ".did-you-mean a") == ["lymphoma treatment"]
@@ -487,7 +510,7 @@ def test_the_focus_moves_in_order_and_is_visible(show, press):
     shown = show(SEARCHED)
     way = []
     n_links = shown.execute_script("return document.querySelectorAll('.strip a').length")
-    for _ in range(33 + n_links):
+    for _ in range(35 + n_links):
         press(Keys.TAB)
         way.append(
             shown.execute_script(
@@ -506,9 +529,9 @@ def test_the_focus_moves_in_order_and_is_visible(show, press):
         "Index: medical",
         "Judging as me",
     ]
-    assert [name for name, _, _ in way][9:20] == [
-        *("q", "system", "Search", "Filter", "year-from", "year-to", "Show", "Sorted by relevance"),
-        *("Group duplicates", "Narrow by journal, year", "Save this search"),
+    assert [name for name, _, _ in way][9:22] == [
+        *("q", "system", "Search", "Filter", "year-from", "slide-from", "slide-to", "year-to", "Show"),
+        *("Sorted by relevance", "Group duplicates", "Narrow by journal, year", "Save this search"),
     ]
     assert [name for name, _, _ in way][-4:] == ["More like this", "2", "1", "0"]
     assert {(style, seen) for _, style, seen in way} == {("solid", True)}
