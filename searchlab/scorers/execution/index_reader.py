@@ -58,6 +58,7 @@ class IndexReader:
         self.statistics = CollectionStatistics(self) if statistics is None else statistics
         self.term_stats = self.statistics.term_stats
         self.locate_term = lru_cache(MAX_CACHED_TERMS)(self._locate_term)
+        self._check_postings = lru_cache(MAX_CACHED_TERMS)(self._check_kept_postings)
         self._merged = lru_cache(MAX_CACHED_PATTERNS)(self._merge_postings)
         self._bound = lru_cache(MAX_BOUND_SCORERS)(self._bind)
         self._shared: dict[Any, Any] = {}
@@ -159,7 +160,7 @@ class IndexReader:
         return TermCounts(doc_freq, term_count, max_tf)
 
     def _locate_term(self, stream: str, term: str) -> tuple[TermLocation, ...]:
-        """Where a term is found in each shard; its postings are checked here, once, for compiled loops do not."""
+        """Where a term is found in each shard."""
         locations = []
         for shard_index, number in enumerate(self._term_numbers(stream, term)):
             if number < 0:
@@ -167,7 +168,7 @@ class IndexReader:
                 continue
             column = self.column(shard_index, stream)
             location = TermLocation(number, int(column.offsets[number]), int(column.offsets[number + 1]))
-            if not _is_sound(column, location):
+            if not 0 <= location.start <= location.end <= len(column.docs):
                 raise self._damaged(stream)
             locations.append(location)
         return tuple(locations)
@@ -184,6 +185,7 @@ class IndexReader:
         if len(variants) > 1:
             return self._merged(shard_index, stream, variants)
         location, column = self.locate_term(stream, variants[0])[shard_index], self.column(shard_index, stream)
+        self._check_postings(shard_index, stream, location)
         return column.docs[location.start : location.end], column.tfs[location.start : location.end]
 
     def _read_once(self, shard_index: int, stream: str, variants: Variants) -> tuple[Array, Array]:
@@ -191,7 +193,16 @@ class IndexReader:
         if len(variants) > 1:
             return self._merged(shard_index, stream, variants)
         location, column = self.locate_term(stream, variants[0])[shard_index], self.column(shard_index, stream)
-        return column.docs.read_with(column.tfs, location.start, location.end)
+        docs, tfs = column.docs.read_with(column.tfs, location.start, location.end)
+        if not _are_sound(docs, column):
+            raise self._damaged(stream)
+        return docs, tfs
+
+    def _check_kept_postings(self, shard_index: int, stream: str, location: TermLocation) -> None:
+        """Raise IndexCorrupt unless a term's postings are sound: checked once, for compiled loops do not."""
+        column = self.column(shard_index, stream)
+        if not _are_sound(column.docs[location.start : location.end], column):
+            raise self._damaged(stream)
 
     def _merge_postings(self, shard_index: int, stream: str, variants: Variants) -> tuple[Array, Array]:
         """The documents that have any of the variants, and the sum of their frequencies."""
@@ -225,13 +236,6 @@ class IndexReader:
         return IndexCorrupt(f"{self.snapshot.folder}: the postings of {stream} are damaged; {REBUILD}")
 
 
-def _is_sound(column: Stream, location: TermLocation) -> bool:
-    """Whether a term's postings are ascending documents of the shard: compiled loops do not check array bounds."""
-    if not 0 <= location.start <= location.end <= len(column.docs):
-        return False
-    docs, _ = column.docs.read_with(column.tfs, location.start, location.end)
-    if not len(docs):
-        return True
-    if docs[-1] >= len(column.lengths):
-        return False
-    return not (docs[1:] <= docs[:-1]).any()
+def _are_sound(docs: Array, column: Stream) -> bool:
+    """Whether a term's documents are ascending, and in the shard: compiled loops do not check array bounds."""
+    return not len(docs) or bool(docs[-1] < len(column.lengths) and (docs[1:] > docs[:-1]).all())
