@@ -68,7 +68,7 @@ class ShardContent:
             columns |= stream_columns(name, without.pop(name), lengths[name])
         columns |= of_both
         both = combine_streams([self.title, self.body], np.arange(n_docs))
-        columns |= token_columns("tokens", both, n_terms) | position_columns(both.tokens, n_terms)
+        columns |= token_columns("tokens", both, n_terms) | position_columns(both.tokens, of_both["both.counts"])
         write_arrays(folder / COLUMNS, columns | self.ngrams)
         (folder / IN_USE).touch()
         return ShardRecord(folder.name, n_docs, self.n_words, sync_tree(folder))

@@ -20,7 +20,7 @@ from searchlab.corpus.text_cleaning import excerpt
 from searchlab.errors import RecordError
 from searchlab.indexing.building.shard_content import ShardContent
 from searchlab.indexing.inversion.field_builder import FieldBuilder
-from searchlab.indexing.inversion.inversion import TokenStream, combine_streams
+from searchlab.indexing.inversion.inversion import TokenStream, combine_streams, take_texts
 from searchlab.indexing.inversion.ngram_builder import NgramBuilder
 from searchlab.indexing.inversion.shard_vocabulary import ShardVocabulary
 from searchlab.indexing.storage.arrays.string_table import PackedStrings
@@ -165,7 +165,7 @@ class ShardWriter:
             self._fields.columns(np.argsort(order)),
             {} if self._ngrams is None else self._ngrams.columns(order),
             np.frombuffer(self._digests, np.uint8).reshape(-1, DIGEST_BYTES)[order],
-            self._packed.take(order.tolist()).arrays(),
+            _put_in_order(self._packed.arrays(), order),
             self._n_words,
         )
         # What is in the content is not kept twice.
@@ -173,3 +173,10 @@ class ShardWriter:
         for collected in (self._docnos, self._terms, self._vocabularies):
             collected.clear()
         return content.write(folder, self._analyzer.settings)
+
+
+def _put_in_order(documents: dict[str, Array], order: Array) -> dict[str, Array]:
+    """The arrays of stored documents, of which the n-th is then `order[n]`."""
+    offsets = documents["offsets"]
+    texts, starts = take_texts(documents["texts"], offsets[:-1][order], np.diff(offsets)[order])
+    return {"texts": texts, "offsets": starts}

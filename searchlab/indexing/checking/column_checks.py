@@ -231,7 +231,9 @@ def _check_positions(columns: ShardColumns) -> Iterator[ColumnFinding]:
     """Check the positions of frequent terms against the tokens of the documents."""
     if columns.positions is None:
         return
-    for name, numbers in position_columns(columns.tokens.whole, len(columns.terms)).items():
+    tokens = columns.tokens.whole
+    counts = np.bincount(tokens, minlength=len(columns.terms))
+    for name, numbers in position_columns(tokens, counts).items():
         if not np.array_equal(numbers, columns.file[name]):
             yield ColumnFinding(name, "does not agree with tokens")
 

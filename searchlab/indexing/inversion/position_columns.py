@@ -12,12 +12,11 @@ from searchlab.indexing.storage.term_positions import BYTE_AMONG, BYTE_UNIT, SHO
 from searchlab.types import Array
 
 
-def position_columns(tokens: Array, n_terms: int) -> dict[str, Array]:
-    """The columns for the tokens of all documents, which are numbers of terms."""
-    counts = np.bincount(tokens, minlength=n_terms)
+def position_columns(tokens: Array, counts: Array) -> dict[str, Array]:
+    """The columns for the tokens of all documents, which are numbers of terms; `counts` has how often each occurs."""
     terms = frequent_terms(counts, len(tokens))
     # For each term the number of its row, -1 for one that is not frequent.
-    rows = np.full(n_terms, -1, np.int32)
+    rows = np.full(len(counts), -1, np.int32)
     rows[terms] = np.arange(len(terms))
     is_short = counts[terms] * BYTE_AMONG < len(tokens)
     largest = np.where(is_short, np.iinfo(SHORT_UNIT).max, np.iinfo(BYTE_UNIT).max)

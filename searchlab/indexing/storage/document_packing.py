@@ -54,12 +54,6 @@ class PackedDocuments:
         self._bytes += packed
         self._ends.append(len(self._bytes))
 
-    def take(self, order: Iterable[int]) -> PackedDocuments:
-        """The same documents, in another order."""
-        ends = self._ends
-        with memoryview(self._bytes) as view:
-            return PackedDocuments(view[ends[number] : ends[number + 1]] for number in order)
-
     def arrays(self) -> dict[str, Array]:
         """The arrays of the file; no document can be added afterwards."""
         return {"texts": np.frombuffer(self._bytes, np.uint8), "offsets": np.frombuffer(self._ends, np.int64)}

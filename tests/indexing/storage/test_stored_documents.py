@@ -159,12 +159,12 @@ def test_a_block_that_cannot_be_right_is_refused(tmp_path, lengths, block):
         body.read(0, 5)
 
 
-def test_packed_documents_are_taken_in_another_order():
+def test_packed_documents_are_put_one_after_the_other():
     packed = PackedDocuments([b"one", b"", b"three"])
     packed.append(b"four")
-    arrays = packed.take([2, 3, 1]).arrays()
-    assert arrays["texts"].tobytes() == b"threefour"
-    assert arrays["offsets"].tolist() == [0, 5, 9, 9]
+    arrays = packed.arrays()
+    assert arrays["texts"].tobytes() == b"onethreefour"
+    assert arrays["offsets"].tolist() == [0, 3, 3, 8, 12]
 
 
 def test_no_documents_are_empty_arrays():

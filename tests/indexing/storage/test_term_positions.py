@@ -27,14 +27,14 @@ def test_distances_are_units_of_a_byte_or_of_two(monkeypatch):
     tokens = np.zeros(1001, np.int32)
     tokens[[0, 1, 256, 1000]] = 1
     tokens[700] = 2
-    columns = position_columns(tokens, 4)
+    columns = position_columns(tokens, np.bincount(tokens, minlength=4))
     assert columns["positions.terms"].tolist() == [0, 1, 2]
     # Term 2 is less than one token in 256: 700 = 2·256 + 188.
     assert columns["positions"][-9:].tolist() == [0, 1, 255, 0, 255, 255, 234, 188, 2]
     assert np.diff(columns["positions.offsets"])[1:].tolist() == [7, 2]
     # One in 999 tokens is rare if those from one in 500 on are frequent.
     monkeypatch.setattr(term_positions, "FREQUENT_AMONG", 500)
-    columns = position_columns(tokens, 4)
+    columns = position_columns(tokens, np.bincount(tokens, minlength=4))
     assert columns["positions.terms"].tolist() == [0, 1]
     assert 1 in (positions := read(tokens, 4, columns))
     assert 2 not in positions
@@ -61,7 +61,7 @@ def test_positions_are_those_of_the_tokens(n_tokens, n_terms, compiled, monkeypa
     monkeypatch.setattr(writing, "_encode_with_numpy", encode_and_note)
     monkeypatch.setattr(writing, "MIN_COMPILED_TOKENS", 1 << 40)
     monkeypatch.delitem(sys.modules, "numba")
-    columns = position_columns(tokens, n_terms)
+    columns = position_columns(tokens, np.bincount(tokens, minlength=n_terms))
     assert len(written) == 1
     positions = read(tokens, n_terms, columns)
     assert positions.fits()
@@ -86,7 +86,7 @@ def test_the_documents_of_positions_are_those_that_have_tokens():
 )
 def test_positions_that_cannot_be_right_are_damage(name, number, problem):
     tokens = np.array([1, 0, 1, 1, 0, 1], np.int32)
-    columns = position_columns(tokens, 2)
+    columns = position_columns(tokens, np.bincount(tokens, minlength=2))
     # The first unit of term 1, or where its bytes begin.
     columns[name][1 if name == "positions.offsets" else 2] = number
     if number == 255:
