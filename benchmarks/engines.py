@@ -33,6 +33,8 @@ class Engine:
     index: Callable[[Path, Path], None]
     open: Callable[[Path], Opened]
     remark: str
+    # The same with the engine's own English stemmer and stop words, for texts that are not terms already.
+    index_english: Callable[[Path, Path], None] | None = None
     is_slow: bool = False  # asked fewer queries, and once
     distribution: str | None = None  # the name of its package, if that is not the module's
 
@@ -56,13 +58,23 @@ def open_searchlab(folder: Path) -> Opened:
 
 
 def index_bm25s(collection: Path, folder: Path) -> None:
+    _index_bm25s(collection, folder, stopwords=None, stemmer=None, token_pattern=WORD)
+
+
+def index_bm25s_english(collection: Path, folder: Path) -> None:
+    from Stemmer import Stemmer
+
+    _index_bm25s(collection, folder, stopwords="en", stemmer=Stemmer("english"))
+
+
+def _index_bm25s(collection: Path, folder: Path, **analysis: Any) -> None:
     import bm25s
 
     docnos, texts = [], []
     for document in read(collection):
         docnos.append(document["docno"])
         texts.append(f"{document['title']} {document['body']}")
-    tokens = bm25s.tokenize(texts, stopwords=None, stemmer=None, token_pattern=WORD, show_progress=False)
+    tokens = bm25s.tokenize(texts, show_progress=False, **analysis)
     retriever = bm25s.BM25(method="lucene", k1=1.2, b=0.75, backend="numba")
     retriever.index(tokens, show_progress=False)
     retriever.save(folder, show_progress=False)
@@ -89,17 +101,30 @@ def open_bm25s(folder: Path) -> Opened:
 
 
 def index_tantivy(collection: Path, folder: Path) -> None:
+    _index_tantivy(collection, folder, "default")
+
+
+def index_tantivy_english(collection: Path, folder: Path) -> None:
+    _index_tantivy(collection, folder, "english")
+
+
+def _index_tantivy(collection: Path, folder: Path, tokenizer: str) -> None:
     import tantivy
 
     schema = (
         tantivy.SchemaBuilder()
         .add_text_field("docno", stored=True, tokenizer_name="raw")
-        .add_text_field("title", stored=True)
-        .add_text_field("body", stored=True)
+        .add_text_field("title", stored=True, tokenizer_name=tokenizer)
+        .add_text_field("body", stored=True, tokenizer_name=tokenizer)
         .build()
     )
     folder.mkdir()
-    writer = tantivy.Index(schema, path=str(folder)).writer(num_threads=os.cpu_count() or 1)
+    index = tantivy.Index(schema, path=str(folder))
+    english = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.simple())
+    for step in (tantivy.Filter.lowercase(), tantivy.Filter.stopword("english"), tantivy.Filter.stemmer("english")):
+        english = english.filter(step)
+    index.register_tokenizer("english", english.build())
+    writer = index.writer(num_threads=os.cpu_count() or 1)
     for document in read(collection):
         writer.add_document(tantivy.Document(**document))
     writer.commit()
@@ -147,9 +172,15 @@ def open_whoosh(folder: Path) -> Opened:
 
 
 ENGINES = {
-    "searchlab": Engine("searchlab", index_searchlab, open_searchlab, "all cores; title and body as one text"),
-    "bm25s": Engine("bm25s", index_bm25s, open_bm25s, "method lucene, numba; title and body as one text"),
-    "tantivy": Engine("tantivy", index_tantivy, open_tantivy, "all cores; title and body as two fields"),
+    "searchlab": Engine(
+        "searchlab", index_searchlab, open_searchlab, "all cores; title and body as one text", index_searchlab
+    ),
+    "bm25s": Engine(
+        "bm25s", index_bm25s, open_bm25s, "method lucene, numba; title and body as one text", index_bm25s_english
+    ),
+    "tantivy": Engine(
+        "tantivy", index_tantivy, open_tantivy, "all cores; title and body as two fields", index_tantivy_english
+    ),
     "whoosh": Engine(
         "whoosh",
         index_whoosh,

@@ -42,6 +42,7 @@ from report import (
     make_targets,
     pruning_table,
     ratio_table,
+    table,
 )
 from retrieval_steps import CHECKED_DEPTH
 
@@ -125,6 +126,24 @@ def measure(engine: str, n_docs: int, files: Files, options: argparse.Namespace)
     return Measurement(engine, n_docs, **indexed, **asked)
 
 
+def index_english(names: list[str], n_docs: int, files: Files) -> str:
+    """A table of the speed of indexing the texts themselves, each engine with its own analysis of English."""
+    rates: dict[str, float] = {}
+    for name in names:
+        if ENGINES[name].index_english is None:
+            continue
+        note(f"{n_docs:,} documents: {name}, its own analysis")
+        folder = files.index(name).with_suffix(".english")
+        times = []
+        for _ in range(2):  # what an engine compiles once in an installation is compiled the second time
+            shutil.rmtree(folder, ignore_errors=True)
+            times.append(run_step("english", name, files.collection, folder)["index_seconds"])
+        shutil.rmtree(folder)
+        rates[name] = n_docs / min(times)
+    rows = [[name, f"{rate:,.0f}", f"{rates[OURS] / rate:.2f}"] for name, rate in rates.items()]
+    return table(["engine, its own English analysis", "documents/s", "searchlab, times as fast"], rows)
+
+
 def is_exact(n_docs: int, files: Files) -> bool:
     note(f"{n_docs:,} documents: brute force")
     wrong = run_step("exact", files.term_collection, files.index(OURS), files.queries, files.term_queries)
@@ -201,6 +220,8 @@ def run(options: argparse.Namespace, work: Path) -> bool:
         growth.append(measured[0])
         record["measurements"] += map(asdict, measured)
         print(f"## {n_docs:,} documents ({options.collection})\n\n{engine_table(measured)}\n")
+        if files.has_terms and n_docs in options.documents and not options.reuse:
+            print(f"{index_english(chosen, n_docs, files)}\n")
         if n_docs in options.documents:
             comparisons = compare(measured)
             with busy_core(busy=options.busy):
