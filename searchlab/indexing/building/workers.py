@@ -9,6 +9,7 @@ which analyses its batches and writes its own shards.
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable, Iterator
 from itertools import chain, islice
 from pathlib import Path
@@ -99,6 +100,8 @@ class RollingShardWriter:
         name = f"{self._prefix}-{len(self._written)}"
         self._written.append(self._writer.write(self._folder / name))
         self._writer = ShardWriter(self._analyzer)
+        # Vocabularies are in cycles, and large; few objects are made until the next shard is written.
+        gc.collect()
 
 
 class Worker(WorkerProcess):
