@@ -12,6 +12,7 @@ from searchlab.web.api.parameters import Parameter
 from searchlab.web.api.training import train
 from searchlab.web.api.training.models import list_models, list_versions, needs_training, read_version
 from searchlab.web.jobs.job_journal import list_interrupted
+from searchlab.web.pages.job_cards import choose_jobs
 from searchlab.web.pages.judging.judge_page import choose_topic_set, collection_to_import
 from searchlab.web.pages.page import BrowserSession
 from searchlab.web.pages.plain_words import plain_ranker
@@ -27,11 +28,8 @@ def train_page(state: RequestState, session: BrowserSession, values: dict[str, A
     sets = list_topic_sets(state)
     topic_sets = sets["topic_sets"]
     jobs = [job for job in train.list_jobs(state)["jobs"] if job["index"] == state.index.name]
-    waiting = [job for job in reversed(jobs) if job["state"] == "waiting"]
-    active = [job for job in jobs if job["state"] == "running"] or waiting[:1]
-    # A job that finished is shown rather than a later one that was cancelled.
-    ended = sorted((job for job in jobs if job not in active), key=lambda job: job["state"] == "cancelled")
-    shown: dict[str, Any] | None = next(iter(active or ended), None)
+    card = choose_jobs(jobs)
+    shown = card.shown
     of_job = shown["topic_set"] if shown and shown["topic_set"] in {each["name"] for each in topic_sets} else ""
     name = values["topic_set"] or of_job
     chosen = choose_topic_set(sorted(topic_sets, key=lambda each: -each["n_judgments"]), name)
@@ -52,9 +50,9 @@ def train_page(state: RequestState, session: BrowserSession, values: dict[str, A
         "features": [(name, len(names)) for name, names in offered_sets().items()],
         "default_features": DEFAULT_SET,
         "job": shown,
-        "cancelled": jobs[0]["name"] if jobs and jobs[0] is not shown and jobs[0]["state"] == "cancelled" else "",
+        "cancelled": card.cancelled,
         "interrupted": list_interrupted(state.index.folder, "training", {job["name"] for job in jobs}),
-        "waiting": [job for job in waiting if job is not shown],
+        "waiting": card.waiting,
         "models": models["models"],
         "default_ranker": models["default_ranker"],
         "deleted_models": models["deleted"],

@@ -67,6 +67,37 @@ def test_an_experiment_is_started_and_read(show, find, wait):
     wait("location.pathname === '/document'")
 
 
+def start_slow_experiment(shown, find, wait, title):
+    """An experiment that takes long enough to be cancelled."""
+    choose(shown, "systems", "bm25", "bm25+rm3")
+    choose(shown, "rankers", "lambdamart")
+    find("#title").clear()
+    find("#title").send_keys(title)
+    find(".choose .button").click()
+    wait("document.getElementById('job')?.textContent.includes(arguments[0])", title)
+
+
+def test_an_identical_experiment_is_refused_and_one_that_finished_is_shown_rather_than_a_cancelled_one(
+    show, browser, find, wait
+):
+    shown = show("/experiments")
+    assert find("#job").text == "Which model of language? is complete"
+    start_slow_experiment(shown, find, wait, "Trees")
+    assert find("#job").text == "Running Trees"
+    # The same one again: refused, with the entries kept.
+    choose(shown, "systems", "bm25", "bm25+rm3")
+    choose(shown, "rankers", "lambdamart")
+    find("#title").send_keys("Trees")
+    find(".choose .button").click()
+    assert "already: wait for it, or cancel it" in wait("document.querySelector('.mistake')?.textContent")
+    assert find("#title").get_property("value") == "Trees"
+    browser.get_log("browser")  # the status 409
+    find(".job .danger").click()
+    wait("document.querySelector('.notice')?.textContent.includes('Trees was cancelled')")
+    assert wait("document.getElementById('job')?.textContent") == "Which model of language? is complete"
+    assert find(".job .primary").text == "See the results"
+
+
 def test_a_mistake_has_the_focus_and_all_entries_are_kept(show, browser, find, wait):
     shown = show("/experiments")
     choose(shown, "systems", "bm25f")
