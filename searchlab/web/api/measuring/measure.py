@@ -8,12 +8,9 @@ of models that had not seen the topic.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, replace
-from html import unescape
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -31,6 +28,7 @@ from searchlab.training.training_set import EXPANDED as RM3
 from searchlab.types import Floats
 from searchlab.web.api.judging.pool import topics_of_set
 from searchlab.web.api.measuring.collection_topics import has_learnt_from
+from searchlab.web.api.measuring.reports import list_reports
 from searchlab.web.api.measuring.topic_rankings import MAX_TOPICS, RANKING_DEPTH, choose_systems, rank_topics
 from searchlab.web.api.parameters import Parameter
 from searchlab.web.api.search.search import system_record
@@ -39,9 +37,6 @@ from searchlab.web.state.request_state import RequestState
 
 JUDGED = "Judged@10"
 DEFAULT_MEASURES = ("nDCG@10", "AP", "P@10")
-# The title of a report is searched in this many bytes.
-MAX_TITLE_BYTES = 8192
-TITLE = re.compile(rb"<title>([^<]{1,300})</title>")
 # Means of the same rankings by the same judgments differ at most by rounding.
 ROUNDING = 1e-9
 
@@ -126,11 +121,6 @@ def measure_systems(
     key = (store.version(), topic_set, tuple(names), tuple(measured), judge, against)
     answer = deepcopy(state.measurements.get(state.index, key, evaluate))
     return answer | {"reports": list_reports(state)}
-
-
-def list_reports(state: RequestState) -> list[dict[str, str]]:
-    """The reports of experiments, with their titles."""
-    return [{"name": name, "title": _title(path, name)} for name, path in state.reports.items()]
 
 
 def _evaluate(
@@ -288,12 +278,3 @@ def _measured_record(measured: MeasuredSystem, measures: list[str]) -> dict[str,
         "cross_validated": measured.cross_validated,
         "held_out": measured.held_out is not None,
     }
-
-
-def _title(path: Path, name: str) -> str:
-    try:
-        with path.open("rb") as file:
-            match = TITLE.search(file.read(MAX_TITLE_BYTES))
-    except OSError:
-        return name
-    return unescape(match.group(1).decode(errors="replace")).strip() if match else name

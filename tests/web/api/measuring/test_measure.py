@@ -333,7 +333,10 @@ def test_reports_of_experiments_are_listed_with_their_titles(app_state, tmp_path
     for name, text in (("b", "<html><title>Stopping &amp; stemming</title>"), ("a", "no title")):
         (tmp_path / name).mkdir()
         (tmp_path / name / "report.html").write_text(text)
-    expected = [{"name": "a", "title": "a"}, {"name": "b", "title": "Stopping & stemming"}]
+    expected = [
+        {"name": "a", "title": "a", "is_experiment": False},
+        {"name": "b", "title": "Stopping & stemming", "is_experiment": False},
+    ]
     assert measure(app_state)["reports"] == expected
     shutil.rmtree(tmp_path / "a")
     assert measure(app_state)["reports"] == expected[1:]

@@ -25,6 +25,28 @@ def test_pages_are_accessible(check_page, path):
     check_page(path)
 
 
+def test_experiments_lead_from_measure_to_documents_and_reports_lead_back(show, find, wait):
+    shown = show("/measure")
+    shown.find_element("link text", "Do titles help?").click()
+    wait("location.pathname === '/experiment' && document.querySelector('.strip')")
+    find("td a").click()
+    wait("document.querySelectorAll('.rankings li a').length > 10")
+    find(".rankings li a").click()
+    wait("location.pathname === '/document' && document.querySelector('main h1')")
+    shown.back()
+    wait("document.querySelector('.rankings')")
+    shown.back()
+    wait("document.querySelector('#means')")
+    shown.find_element("link text", "the report").click()
+    wait("location.pathname === '/report/titles/' && document.querySelector('nav')")
+    shown.find_element("link text", "Results, with links to topics and documents").click()
+    wait("location.pathname === '/experiment' && location.search.includes('name=titles')")
+    shown.back()
+    wait("document.querySelector('nav')")
+    shown.find_element("link text", "← Experiments").click()
+    wait("location.pathname === '/experiments'")
+
+
 @pytest.mark.parametrize("path", ["/measure", "/experiments"])
 def test_measures_are_explained_where_they_are_chosen(show, find, path):
     shown = show(path)
