@@ -1,6 +1,7 @@
 """From a folder on the user's disk to results, without leaving the browser."""
 
 import json
+import signal
 from urllib.parse import urlsplit
 from urllib.request import Request, urlopen
 
@@ -109,3 +110,21 @@ def test_an_upload_goes_on_when_the_connection_is_back(show, browser, find, wait
     wait("document.querySelector('[data-outcome]:not([hidden])')", seconds=60)
     assert "1 document" in find("[data-account]").text
     browser.get_log("browser")  # the failed requests
+
+
+def test_an_upload_to_a_server_that_hangs_goes_on_when_it_does(show, browser, find, wait, servers, address, tmp_path):
+    (tmp_path / "one.txt").write_text("A letter about zebras")
+    show("/upload")
+    find("#upload-name").send_keys("unmoved")
+    find("#upload-files").send_keys(str(tmp_path / "one.txt"))
+    browser.execute_script("document.body.dataset.answerSeconds = '0.4'")
+    servers[address].send_signal(signal.SIGSTOP)
+    try:
+        find("[data-upload] button").click()
+        wait("document.querySelector('[data-stage]').textContent === 'Connection lost, trying again …'")
+    finally:
+        servers[address].send_signal(signal.SIGCONT)
+        browser.execute_script("document.body.dataset.answerSeconds = '8'")
+    wait("document.querySelector('[data-outcome]:not([hidden])')", seconds=60)
+    assert "1 document" in find("[data-account]").text
+    browser.get_log("browser")  # that the upload was begun already
