@@ -83,14 +83,13 @@ def run_server(
 ) -> None:
     """Serve the application that `make_app` returns; `close` is called at the end, perhaps twice.
 
-    `secret` signs cookies and forms; by default it is drawn for this process.
+    `secret` signs cookies and forms, and `auto` tokens are derived from it; by default it is drawn for this process.
     """
     listener = Listener.bind(host, port)
     try:
-        access_tokens = parse_tokens(tokens or (() if listener.is_loopback else (AUTO,)))
-        security = SecuritySettings(
-            access_tokens, listener.is_loopback, limits or Limits(), secret=secret or secrets.token_bytes(32)
-        )
+        secret = secret or secrets.token_bytes(32)
+        access_tokens = parse_tokens(tokens or (() if listener.is_loopback else (AUTO,)), secret)
+        security = SecuritySettings(access_tokens, listener.is_loopback, limits or Limits(), secret=secret)
         shortest = min((len(token.text) for token in access_tokens), default=MIN_TOKEN_LENGTH)
         if shortest < MIN_TOKEN_LENGTH and not listener.is_loopback:
             warning = f"warning: the token has {shortest} characters, and other machines can guess it"

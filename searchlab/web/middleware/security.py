@@ -93,7 +93,7 @@ log = logging.getLogger(__name__)
 class SecuritySettings:
     """The access tokens, if any is required, and whether the server is bound to a loopback address.
 
-    `secret` signs cookies and forms; a new one is drawn at each start of the server.
+    `secret` signs cookies and forms (`signing_secret.py`).
     """
 
     tokens: tuple[AccessToken, ...]

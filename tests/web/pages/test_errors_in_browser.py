@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from urllib.parse import urlsplit
 from urllib.request import Request, urlopen
 
 import pytest
@@ -127,6 +128,27 @@ def test_what_was_written_is_given_back_where_the_login_has_ended(show, browser,
     find("#token").send_keys(TOKEN + "\n")
     wait("location.pathname === '/judge'")
     browser.get_log("browser")  # the status
+
+
+def test_a_restart_keeps_an_automatic_token_and_what_is_being_written(
+    show, browser, find, wait, serve, servers, medical
+):
+    link = serve(medical, options=("--token", "auto"))
+    with_token = link.partition("/?")[0]
+    browser.get(link)
+    browser.get(f"{with_token}/judge")
+    find("#text").send_keys("lymphoma and\ngout")
+    find("#into").clear()
+    find("#into").send_keys("restarted")
+    ended = servers.pop(link)
+    ended.terminate()
+    ended.wait(20)
+    ended.stdout.close()
+    assert serve(medical, port=urlsplit(link).port, options=("--token", "auto")) == link
+    find('form[action="/topic"] button').click()
+    wait("location.search.includes('topic_set=restarted')")
+    assert "gout" in find("main").text
+    browser.get_log("browser")  # what the page asked during the restart
 
 
 def test_a_judge_without_a_name_is_asked_for_it(show, browser, find, press, wait, serve, medical):

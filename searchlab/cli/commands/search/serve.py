@@ -38,8 +38,8 @@ def serve_command(
             metavar="TOKEN",
             envvar="SEARCHLAB_TOKEN",
             show_envvar=False,
-            help="The token that visitors need, `auto` for a random one; NAME=TOKEN, repeatable, for a token of each "
-            "judge; also from the environment as SEARCHLAB_TOKEN [default: none on this machine, auto beyond]",
+            help="The token that visitors need, `auto` for one of the index; NAME=TOKEN, repeatable, for a token "
+            "of each judge; also from the environment as SEARCHLAB_TOKEN [default: none on this machine, auto beyond]",
         ),
     ] = None,
     model: Annotated[
