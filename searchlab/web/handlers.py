@@ -42,7 +42,7 @@ DEFAULT_JUDGE = "me"
 # Errors that a form shows: mistakes in it, and what is not there or not possible now.
 SHOWN_IN_FORMS = (400, 404, 409)
 # Parameters with names of systems.
-SYSTEM_PARAMETERS = ("system", "systems", "left", "right", "against")
+SYSTEM_PARAMETERS = ("system", "systems", "left", "right", "against", "baseline")
 JUDGE_COOKIE = "judge"
 JUDGE_COOKIE_SECONDS = 365 * 24 * 3600
 

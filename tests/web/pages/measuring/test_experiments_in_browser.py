@@ -47,6 +47,27 @@ def test_experiments_lead_from_measure_to_documents_and_reports_lead_back(show, 
     wait("location.pathname === '/experiments'")
 
 
+def test_the_baseline_is_chosen_and_by_default_the_best_that_learns_nothing(show, find, wait):
+    from selenium.webdriver.support.ui import Select
+
+    shown = show("/measure?systems=dirichlet&systems=bm25&systems=bm25%2Brm3")
+    rows = {
+        row.find_element("css selector", "th").text: float(row.find_element("css selector", "td").text)
+        for row in shown.find_elements("css selector", "#means ~ .scroll tbody tr")
+    }
+    best = max(rows, key=rows.get)
+    assert find("#better").text == f"Is it better than {best}?"
+    assert f"{best} is the best of these systems that learns nothing" in find("#better ~ .note").text
+    worst = {"BM25": "bm25", "Dirichlet": "dirichlet", "BM25 + RM3": "bm25+rm3"}[min(rows, key=rows.get)]
+    Select(find("#baseline")).select_by_value(worst)
+    find(".choose .button").click()
+    named = f"Is it better than {min(rows, key=rows.get)}?"
+    wait("document.getElementById('better')?.textContent === arguments[0]", named)
+    assert shown.find_elements("css selector", ".sentences .good") == []
+    shown.find_element("link text", "Compare with the best one").click()
+    wait("document.getElementById('better')?.textContent === arguments[0]", f"Is it better than {best}?")
+
+
 @pytest.mark.parametrize("path", ["/measure", "/experiments"])
 def test_measures_are_explained_where_they_are_chosen(show, find, path):
     shown = show(path)
