@@ -48,7 +48,10 @@ def experiments_page(state: RequestState, session: BrowserSession, values: dict[
         "interrupted": list_interrupted(state.index.folder, "experiment", {job["name"] for job in jobs}),
         "compared": list(experiments.DEFAULT_SYSTEMS),
         "trained": list(experiments.DEFAULT_RANKERS),
-        "rankers": [(name, plain_ranker(name, RANKERS[name].description)) for name in TRAINABLE_RANKERS],
+        "rankers": [
+            (name, plain_ranker(name, RANKERS[name].description), RANKERS[name].description)
+            for name in TRAINABLE_RANKERS
+        ],
         "measures": list(experiments.DEFAULT_MEASURES),
         "offered": list(OFFERED_MEASURES),
         "meanings": {name: plain_measure(name) for name in OFFERED_MEASURES},

@@ -71,13 +71,29 @@ def test_the_baseline_is_chosen_and_by_default_the_best_that_learns_nothing(show
 @pytest.mark.parametrize("path", ["/measure", "/experiments"])
 def test_measures_are_explained_where_they_are_chosen(show, find, path):
     shown = show(path)
-    find(".choose .more:has(.meanings) > summary").click()
+    find(".choose .meant > summary").click()
     offered = [each.get_attribute("value") for each in shown.find_elements("css selector", "[name=measures]")]
-    terms = [each.text for each in shown.find_elements("css selector", ".choose .meanings dt")]
+    terms = [each.text for each in shown.find_elements("css selector", ".choose .meant dt")]
     assert terms == offered
-    explained = [each.text for each in shown.find_elements("css selector", ".choose .meanings dd")]
+    explained = [each.text for each in shown.find_elements("css selector", ".choose .meant dd")]
     assert explained[terms.index("RR")].startswith("1 if the first document is relevant")
     assert all(explained)
+
+
+@pytest.mark.parametrize(("path", "menus"), [("/train", "form.train option"), ("/experiments", ".choose label")])
+def test_menus_have_plain_words_and_technical_names_open_below(show, find, path, menus):
+    shown = show(path)
+    words = [each.get_attribute("textContent").strip() for each in shown.find_elements("css selector", menus)]
+    assert "Which of two documents is better? Top ranks count more" in words
+    technical = ("rsvm", "softmax", "mhr", "lambdamart", "letor", "nallapati", "table1", "compact", "tuned", "ordrank")
+    assert [each for each in words if any(name in each.lower() for name in technical)] == []
+    find("form .names > summary").click()
+    named = find("form .names").text
+    assert "rsvm-ir: RSVM-IR: pairs weighed by grades" in named
+    if path == "/train":
+        assert "Recommended: 19 properties of words, neighbours and feedback" in words
+        assert "Recommended: the best few settings, averaged" in words
+        assert "compact: score.both.bm25, " in named and "tuned: powers of the features" in named
 
 
 def choose(shown, name, *values):
