@@ -48,7 +48,7 @@ async def error_page(
     fields, indexes = dict(sent or {}), app_state.indexes
     name = fields["index"] if fields.get("index") in indexes.names else None
     index = (indexes.last_opened(name) if name else None) or indexes.last_opened()
-    shown, system = (index.name, index.default_system) if index else (name or indexes.names[0], BM25)
+    shown, system = (index.name, index.default_system) if index else (name or next(iter(indexes.names), ""), BM25)
     context = base_context(shown, indexes.names, session, "", {}, system)
     context["workflow"] = await _workflow(app_state, pools, index, error) if index else None
     back = local_url(str(fields.get("back", ""))).decode()

@@ -43,6 +43,8 @@ DEFAULT_JUDGE = "me"
 SHOWN_IN_FORMS = (400, 404, 409)
 # Parameters with names of systems.
 SYSTEM_PARAMETERS = ("system", "systems", "left", "right", "against", "baseline")
+# Where the first index begins.
+UPLOAD_PAGE = "/upload"
 JUDGE_COOKIE = "judge"
 JUDGE_COOKIE_SECONDS = 365 * 24 * 3600
 
@@ -90,6 +92,8 @@ def page_handler(app_state: AppState, pools: ThreadPools, page: Page) -> Handler
     """Renders a page; a parameter that is wrong is left out, and the page says what is wrong with it."""
 
     async def respond(request: Request) -> Response:
+        if page.needs_index and not app_state.indexes.names:
+            return redirect(UPLOAD_PAGE)
         session, texts = read_session(request), _group(request.query_params.multi_items())
         try:
             html, problem = await _render_page(app_state, pools, page, session, texts)
@@ -199,6 +203,9 @@ async def _render_now(
     state, index, values = _take_state(app_state, parsed)
 
     def work() -> str:
+        if not state.index_names:
+            context = base_context("", (), session, page.menu, parsed) | {"problem_of_form": problem}
+            return render(page.template, context | page.make_context(state, session, values))
         shown, given = parsed, values
         if "system" in shown and not any(texts.get("system", ())):
             shown, given = (each | {"system": state.index.default_system} for each in (shown, given))

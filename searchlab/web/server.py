@@ -65,7 +65,9 @@ def serve(app_state: AppState, host: str = "127.0.0.1", port: int = 8000, tokens
     from searchlab.web.app import make_app
 
     names, limits, close = app_state.indexes.names, app_state.limits, app_state.close
-    secret = load_signing_secret(signing_secret_file(app_state.indexes.folder()))
+    # Before the first index, the secret lies beside the folder of uploads.
+    home = app_state.indexes.folder() if names or app_state.uploads is None else app_state.uploads.folder
+    secret = load_signing_secret(signing_secret_file(home))
     run_server(partial(make_app, app_state), names, host, port, tokens, limits=limits, close=close, secret=secret)
 
 
@@ -114,7 +116,8 @@ def run_server(
             backlog=BACKLOG,
         )
         freeze_startup_objects()
-        message = f"searchlab serves {', '.join(names)} at {_describe_access(listener.url, access_tokens)}"
+        served = ", ".join(names) or "no index yet, documents can be added,"
+        message = f"searchlab serves {served} at {_describe_access(listener.url, access_tokens)}"
         server = _Server(config, message, drain_seconds, close)
         try:
             server.run(sockets=[listener.socket])

@@ -34,7 +34,7 @@ PAGES = (
     *judging_routes.PAGES,
     *training_routes.PAGES,
     *measuring_routes.PAGES,
-    Page("/api-reference", "api_reference.html", "", api_page(lambda: ENDPOINTS), (INDEX,)),
+    Page("/api-reference", "api_reference.html", "", api_page(lambda: ENDPOINTS), (INDEX,), needs_index=False),
 )
 FORMS = (*search_routes.FORMS, *judging_routes.FORMS, *training_routes.FORMS, *measuring_routes.FORMS)
 
