@@ -44,11 +44,35 @@ async function persist(work, lost, field = "") {
   }
 }
 
-// The list of all uploads, as the server has it now.
+// The list of all uploads, as the server has it now; it is left alone while nothing in it has changed.
+let shownUploads;
 async function refreshUploads() {
   const { page } = await requestPage(location.href);
   const fresh = page.querySelector("[data-uploads]");
-  if (fresh) document.querySelector("[data-uploads]").replaceWith(fresh);
+  if (!fresh || fresh.outerHTML === shownUploads) return;
+  shownUploads = fresh.outerHTML;
+  document.querySelector("[data-uploads]").replaceWith(fresh);
+}
+
+const beingIndexed = () => [...document.querySelectorAll('[data-upload-name][data-state="indexing"]')];
+
+// Uploads that are being indexed, since before the page was opened or by another tab: the list is asked for until they
+// are done.
+async function watchUploads() {
+  for (let waiting = beingIndexed(); waiting.length; waiting = beingIndexed()) {
+    await pause(POLL_MILLISECONDS);
+    const lost = document.querySelector("[data-list-lost]");
+    try {
+      await refreshUploads();
+      if (lost) lost.hidden = true;
+    } catch {
+      if (lost) lost.hidden = false;
+    }
+    for (const { dataset: { uploadName: name } } of waiting) {
+      const now = document.querySelector(`[data-upload-name="${name}"]`)?.dataset.state;
+      if (now === "done" || now === "failed") announce(now === "done" ? `${name} is indexed` : `Indexing ${name} has failed`);
+    }
+  }
 }
 
 function prepare(form) {
@@ -152,3 +176,4 @@ function prepare(form) {
 }
 
 for (const form of document.querySelectorAll("[data-upload]")) prepare(form);
+watchUploads();
