@@ -153,7 +153,8 @@ const folder = {isFile: false, createReader: () => { const left = [[file('notes/
   return {readEntries: (resolve) => resolve(left.shift())}; }};
 const entries = [folder, file('b.txt', 'No animals.'), file('.hidden', 'secret')];
 const [types, megabytes] = arguments;
-if (megabytes) entries.push({isFile: true, fullPath: '/large.pdf', file: (resolve) => resolve({size: megabytes * 2 ** 20})});
+const large = {size: megabytes * 2 ** 20};
+if (megabytes) entries.push({isFile: true, fullPath: '/large.pdf', file: (resolve) => resolve(large)});
 const zone = document.querySelector('[data-drop]');
 for (const type of types) {
   const event = new Event(type, {bubbles: true, cancelable: true});

@@ -85,6 +85,28 @@ def test_a_page_that_is_looked_at_again_shows_what_another_tab_has_begun(show, b
     wait("document.querySelector('.strip').textContent.includes('training')")
 
 
+def test_the_ranker_in_use_is_still_in_use_after_a_restart(show, browser, find, wait, serve, servers, medical, address):
+    show("/?q=lymphoma&system=dirichlet")
+    ranked = browser.execute_script("return [...document.querySelectorAll('.result')].map(e => e.dataset.docno)")
+    send(address, "/api/models/use", system="dirichlet", judge="me")
+    ended = servers.pop(address)
+    ended.terminate()
+    ended.wait(20)
+    ended.stdout.close()
+    assert serve(medical, port=urlsplit(address).port) == address
+    show("/?q=lymphoma")
+    try:
+        assert find("#system option:checked").text == "Language model (Dirichlet), in use"
+        assert "in use: Dirichlet" in find(".strip").text
+        again = browser.execute_script("return [...document.querySelectorAll('.result')].map(e => e.dataset.docno)")
+        assert again == ranked
+        show("/?q=lymphoma&system=bm25")
+        other = browser.execute_script("return [...document.querySelectorAll('.result')].map(e => e.dataset.docno)")
+        assert other != ranked
+    finally:
+        send(address, "/api/models/use", system="", judge="me")
+
+
 @contextmanager
 def hanging(browser, server):
     """The server accepts connections, and answers nothing."""
