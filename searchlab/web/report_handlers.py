@@ -23,8 +23,8 @@ REPORT_POLICY = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 
 
 _BODY = re.compile(rb"<body[^>]*>", re.IGNORECASE)
 _WAY_BACK = (
-    '\n<nav aria-label="searchlab" style="max-width: 46rem; margin: 0 auto; padding: 1rem 1.5rem 0; '
-    'font: .88rem/1.5 system-ui, sans-serif">{}</nav>'
+    '\n<nav aria-label="searchlab" style="max-width: 46rem; margin: 0 auto; padding: 1rem clamp(1.1rem, 4vw, 1.5rem) '
+    '0; font: .88rem/1.5 system-ui, sans-serif">{}</nav>'
 )
 
 
