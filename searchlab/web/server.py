@@ -19,6 +19,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from types import FrameType, ModuleType
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -65,10 +66,17 @@ def serve(app_state: AppState, host: str = "127.0.0.1", port: int = 8000, tokens
     from searchlab.web.app import make_app
 
     names, limits, close = app_state.indexes.names, app_state.limits, app_state.close
-    # Before the first index, the secret lies beside the folder of uploads.
-    home = app_state.indexes.folder() if names or app_state.uploads is None else app_state.uploads.folder
-    secret = load_signing_secret(signing_secret_file(home))
+    secret = load_signing_secret(_find_secret_file(app_state))
     run_server(partial(make_app, app_state), names, host, port, tokens, limits=limits, close=close, secret=secret)
+
+
+def _find_secret_file(app_state: AppState) -> Path:
+    """The file of the secret: beside the first index, or beside the uploads of a server that began without an index."""
+    if app_state.uploads is not None:
+        of_uploads = signing_secret_file(app_state.uploads.folder)
+        if not app_state.indexes.names or of_uploads.exists():
+            return of_uploads
+    return signing_secret_file(app_state.indexes.folder())
 
 
 def run_server(
