@@ -19,6 +19,7 @@ from searchlab.web.middleware.rejections import Rejection, is_api
 from searchlab.web.middleware.request_context import SCOPE_KEY
 from searchlab.web.middleware.security import SecurityMiddleware, SecuritySettings
 from searchlab.web.pages.rendering import render
+from searchlab.web.pages.written_entries import written_entries
 from searchlab.web.responses import json_error
 from searchlab.web.routes.routing import make_routes
 from searchlab.web.state.app_state import AppState
@@ -64,4 +65,5 @@ async def _internal_error(request: Request, error: Exception) -> Response:
 
 
 def _login_page(form: LoginForm) -> str:
-    return render("login.html", {"csrf": form.csrf, "back": form.back, "problem": form.problem})
+    written = written_entries(form.sent_to, form.entries)
+    return render("login.html", {"csrf": form.csrf, "back": form.back, "problem": form.problem, "written": written})

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
+from starlette.datastructures import QueryParams
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -22,13 +23,11 @@ from searchlab.web.middleware.request_context import SCOPE_KEY, RequestContext
 from searchlab.web.pages.page import BrowserSession
 from searchlab.web.pages.rendering import render
 from searchlab.web.pages.workflow import describe_workflow
+from searchlab.web.pages.written_entries import MAX_KEPT_CHARACTERS, written_entries
 from searchlab.web.responses import BM25, base_context, retry_header
 from searchlab.web.state.app_state import AppState
 from searchlab.web.state.open_index import OpenIndex
 from searchlab.web.state.request_state import RequestState
-
-# Of what was typed, an error page keeps so much.
-MAX_KEPT_CHARACTERS = 4000
 
 log = logging.getLogger(__name__)
 
@@ -43,19 +42,19 @@ async def error_page(
 ) -> Response:
     """An error as a page.
 
-    `sent` are the parameters of the request: the page keeps its index, its query and the words that were typed, and
-    leads back to the page of the form, or else to the page that led here.
+    `sent` are the parameters of the request: the page keeps its index, its query and all that was written in a form,
+    and leads back to the page of the form, or else to the page that led here.
     """
     fields, indexes = dict(sent or {}), app_state.indexes
     name = fields["index"] if fields.get("index") in indexes.names else None
     index = (indexes.last_opened(name) if name else None) or indexes.last_opened()
-    shown, system = (index.name, index.default_system) if index else (name or indexes.names[0], BM25)
+    shown, system = (index.name, index.default_system) if index else (name or next(iter(indexes.names), ""), BM25)
     context = base_context(shown, indexes.names, session, "", {}, system)
     context["workflow"] = await _workflow(app_state, pools, index, error) if index else None
     back = local_url(str(fields.get("back", ""))).decode()
     kept = {
         "query": str(fields.get("q", ""))[:MAX_KEPT_CHARACTERS],
-        "typed": str(fields.get("text", ""))[:MAX_KEPT_CHARACTERS],
+        "written": written_entries(request.url.path, fields) if request.method == "POST" else [],
         "back": back if back != "/" else _referring_page(request.scope[SCOPE_KEY]),
     }
     html = render("error.html", context | {"status": error.status, "message": error.message} | kept)
@@ -63,9 +62,10 @@ async def error_page(
 
 
 def rejection_page(rejection: Rejection, context: RequestContext) -> str:
-    """A request that the middleware has rejected as a page; it shows nothing of the indexes."""
+    """A request that the middleware has rejected as a page: with what was written, and nothing of the indexes."""
     shown = base_context("", (), BrowserSession("", ""), "", {})
-    shown |= {"status": rejection.status, "message": rejection.message, "query": "", "typed": ""}
+    written = written_entries(context.path, QueryParams(context.form)) if context.form else []
+    shown |= {"status": rejection.status, "message": rejection.message, "query": "", "written": written}
     return render("error.html", shown | {"back": _referring_page(context)})
 
 

@@ -16,13 +16,12 @@ from urllib.parse import parse_qs, quote, unquote, urlsplit
 from starlette.requests import Request
 from starlette.responses import Response
 
-from searchlab.experiments.stored_results import FIGURES
 from searchlab.rankers.systems import MODEL
 from searchlab.web.api.endpoint import Endpoint
 from searchlab.web.api.openapi import describe_api
 from searchlab.web.api.parameters import INDEX, JUDGE, OFF, SYNONYMS, Parameter, field_at_fault, parse_body, parse_texts
 from searchlab.web.error_pages import error_page
-from searchlab.web.http_errors import HttpError, NotFound, to_http_error
+from searchlab.web.http_errors import HttpError, to_http_error
 from searchlab.web.jobs.thread_pools import SLOW, WRITE, ThreadPools, choose_pool
 from searchlab.web.middleware.auth import AUTH_SCOPE_KEY, local_url
 from searchlab.web.middleware.csrf import csrf_token
@@ -33,7 +32,7 @@ from searchlab.web.pages.plain_words import plain_system
 from searchlab.web.pages.rendering import WEB_FOLDER, render
 from searchlab.web.pages.workflow import describe_workflow
 from searchlab.web.responses import base_context, encode_json, json_error, log_error, redirect
-from searchlab.web.state.app_state import REPORT, AppState
+from searchlab.web.state.app_state import AppState
 from searchlab.web.state.open_index import OpenIndex
 from searchlab.web.state.request_state import RequestState
 from searchlab.web.uploads.file_receiving import received_file
@@ -43,11 +42,11 @@ DEFAULT_JUDGE = "me"
 # Errors that a form shows: mistakes in it, and what is not there or not possible now.
 SHOWN_IN_FORMS = (400, 404, 409)
 # Parameters with names of systems.
-SYSTEM_PARAMETERS = ("system", "systems", "left", "right", "against")
+SYSTEM_PARAMETERS = ("system", "systems", "left", "right", "against", "baseline")
+# Where the first index begins.
+UPLOAD_PAGE = "/upload"
 JUDGE_COOKIE = "judge"
 JUDGE_COOKIE_SECONDS = 365 * 24 * 3600
-# Reports contain their styles, and no scripts.
-REPORT_POLICY = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'"
 
 Handler = Callable[[Request], Awaitable[Response]]
 
@@ -93,6 +92,8 @@ def page_handler(app_state: AppState, pools: ThreadPools, page: Page) -> Handler
     """Renders a page; a parameter that is wrong is left out, and the page says what is wrong with it."""
 
     async def respond(request: Request) -> Response:
+        if page.needs_index and not app_state.indexes.names:
+            return redirect(UPLOAD_PAGE)
         session, texts = read_session(request), _group(request.query_params.multi_items())
         try:
             html, problem = await _render_page(app_state, pools, page, session, texts)
@@ -202,6 +203,9 @@ async def _render_now(
     state, index, values = _take_state(app_state, parsed)
 
     def work() -> str:
+        if not state.index_names:
+            context = base_context("", (), session, page.menu, parsed) | {"problem_of_form": problem}
+            return render(page.template, context | page.make_context(state, session, values))
         shown, given = parsed, values
         if "system" in shown and not any(texts.get("system", ())):
             shown, given = (each | {"system": state.index.default_system} for each in (shown, given))
@@ -260,48 +264,6 @@ def judge_name_handler(app_state: AppState, pools: ThreadPools) -> Handler:
         return response
 
     return respond
-
-
-def report_handler(app_state: AppState, pools: ThreadPools) -> Handler:
-    """Serves the reports of experiments, by the names found in the folders of reports."""
-
-    async def respond(request: Request) -> Response:
-        try:
-            report = await pools.run(lambda: _read_result(app_state, request.path_params["name"]))
-        except Exception as error:
-            http_error = log_error(app_state, error, request)
-            return await error_page(app_state, pools, request, read_session(request), http_error)
-        return Response(report, media_type="text/html", headers={"content-security-policy": REPORT_POLICY})
-
-    return respond
-
-
-def figure_handler(app_state: AppState, pools: ThreadPools) -> Handler:
-    """Serves the figures of experiments, which have their styles, and no scripts."""
-
-    async def respond(request: Request) -> Response:
-        name, figure = (request.query_params.get(key, "") for key in ("name", "figure"))
-        try:
-            if figure not in FIGURES:
-                raise NotFound(f"there is no figure {figure[:60]!r}")
-            drawing = await pools.run(lambda: _read_result(app_state, name, f"{figure}.svg"))
-        except Exception as error:
-            http_error = log_error(app_state, error, request)
-            return await error_page(app_state, pools, request, read_session(request), http_error)
-        return Response(drawing, media_type="image/svg+xml", headers={"content-security-policy": REPORT_POLICY})
-
-    return respond
-
-
-def _read_result(app_state: AppState, name: str, file: str = REPORT) -> bytes:
-    """A file of the results of an experiment, by default its report."""
-    path = app_state.reports.get(name)
-    if path is None:
-        raise NotFound(f"there is no report {name[:60]!r}")
-    try:
-        return path.with_name(file).read_bytes()
-    except OSError as error:
-        raise NotFound(f"the report {name[:60]!r} cannot be read ({error.strerror})") from None
 
 
 def static_handler() -> Handler:

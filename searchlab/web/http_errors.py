@@ -30,6 +30,13 @@ class NotFound(HttpError):
         super().__init__(404, message, field)
 
 
+class NoIndex(NotFound):
+    """The server has no index yet."""
+
+    def __init__(self) -> None:
+        super().__init__("there is no index yet, expected documents to be added first: see /upload")
+
+
 def to_http_error(error: Exception) -> HttpError | None:
     """The HTTP error for an exception; None for an internal error."""
     if isinstance(error, HttpError):

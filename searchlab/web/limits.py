@@ -10,8 +10,9 @@ class Limits:
     """Upper bounds on requests, and the sizes of the thread pools that serve them.
 
     `max_rank` is the lowest rank that a result page may show. `max_patterns` bounds the words of a query with a
-    wildcard or an edit distance: each is compared with every word of the index. Each pool has a number of threads,
-    a number of requests that may wait for them, and the seconds that a request may take, waiting included.
+    wildcard or an edit distance: each is compared with every word of the index. `max_body_bytes` is more than the
+    fields of any form can hold, in any script; imports and batches may send `max_import_bytes`. Each pool has a number
+    of threads, a number of requests that may wait for them, and the seconds that a request may take, waiting included.
     """
 
     max_query_length: int = 1000
@@ -19,7 +20,7 @@ class Limits:
     max_k: int = 1000
     max_rank: int = 1000
     max_url_bytes: int = 16_000
-    max_body_bytes: int = 65_536
+    max_body_bytes: int = 524_288
     max_import_bytes: int = 32_000_000
     max_upload_bytes: int = 100 * 2**20
     body_seconds: float = 20.0

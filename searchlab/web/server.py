@@ -19,6 +19,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from types import FrameType, ModuleType
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -65,8 +66,17 @@ def serve(app_state: AppState, host: str = "127.0.0.1", port: int = 8000, tokens
     from searchlab.web.app import make_app
 
     names, limits, close = app_state.indexes.names, app_state.limits, app_state.close
-    secret = load_signing_secret(signing_secret_file(app_state.indexes.folder()))
+    secret = load_signing_secret(_find_secret_file(app_state))
     run_server(partial(make_app, app_state), names, host, port, tokens, limits=limits, close=close, secret=secret)
+
+
+def _find_secret_file(app_state: AppState) -> Path:
+    """The file of the secret: beside the first index, or beside the uploads of a server that began without an index."""
+    if app_state.uploads is not None:
+        of_uploads = signing_secret_file(app_state.uploads.folder)
+        if not app_state.indexes.names or of_uploads.exists():
+            return of_uploads
+    return signing_secret_file(app_state.indexes.folder())
 
 
 def run_server(
@@ -83,14 +93,13 @@ def run_server(
 ) -> None:
     """Serve the application that `make_app` returns; `close` is called at the end, perhaps twice.
 
-    `secret` signs cookies and forms; by default it is drawn for this process.
+    `secret` signs cookies and forms, and `auto` tokens are derived from it; by default it is drawn for this process.
     """
     listener = Listener.bind(host, port)
     try:
-        access_tokens = parse_tokens(tokens or (() if listener.is_loopback else (AUTO,)))
-        security = SecuritySettings(
-            access_tokens, listener.is_loopback, limits or Limits(), secret=secret or secrets.token_bytes(32)
-        )
+        secret = secret or secrets.token_bytes(32)
+        access_tokens = parse_tokens(tokens or (() if listener.is_loopback else (AUTO,)), secret)
+        security = SecuritySettings(access_tokens, listener.is_loopback, limits or Limits(), secret=secret)
         shortest = min((len(token.text) for token in access_tokens), default=MIN_TOKEN_LENGTH)
         if shortest < MIN_TOKEN_LENGTH and not listener.is_loopback:
             warning = f"warning: the token has {shortest} characters, and other machines can guess it"
@@ -115,7 +124,8 @@ def run_server(
             backlog=BACKLOG,
         )
         freeze_startup_objects()
-        message = f"searchlab serves {', '.join(names)} at {_describe_access(listener.url, access_tokens)}"
+        served = ", ".join(names) or "no index yet, documents can be added,"
+        message = f"searchlab serves {served} at {_describe_access(listener.url, access_tokens)}"
         server = _Server(config, message, drain_seconds, close)
         try:
             server.run(sockets=[listener.socket])

@@ -24,7 +24,8 @@ DOCUMENTS = [
 
 def client_of(app_state, tokens=(), **options):
     """A client of an application with this state."""
-    security = SecuritySettings(parse_tokens(tokens), True, secret=b"s" * 32)
+    secret = b"s" * 32
+    security = SecuritySettings(parse_tokens(tokens, secret), True, secret=secret)
     return TestClient(make_app(app_state, security), base_url="http://127.0.0.1", **options)
 
 

@@ -499,13 +499,26 @@ def test_an_application_state_is_served_and_closed(monkeypatch, tmp_path):
     calls = []
     monkeypatch.setattr(server_module, "run_server", lambda *arguments, **options: calls.append((arguments, options)))
     indexes = SimpleNamespace(names=("medical",), folder=lambda: tmp_path / "medical")
-    app_state = SimpleNamespace(indexes=indexes, limits=Limits(max_k=7), close=lambda: None)
+    app_state = SimpleNamespace(indexes=indexes, limits=Limits(max_k=7), close=lambda: None, uploads=None)
     server_module.serve(app_state, "::1", 0, ["token"])
     (((make, *rest), options),) = calls
     assert (make.func, make.args) == (make_app, (app_state,))
     assert rest == [("medical",), "::1", 0, ["token"]]
     secret = (tmp_path / "medical.secret").read_bytes()
     assert options == {"limits": app_state.limits, "close": app_state.close, "secret": secret}
+
+
+def test_a_server_that_began_without_an_index_keeps_its_secret(monkeypatch, tmp_path):
+    secrets = []
+    monkeypatch.setattr(server_module, "run_server", lambda *arguments, **options: secrets.append(options["secret"]))
+    common = {"limits": Limits(), "close": lambda: None}
+    uploads = SimpleNamespace(folder=tmp_path / "uploads")
+    indexes = SimpleNamespace(names=(), folder=lambda: tmp_path / "first")
+    server_module.serve(SimpleNamespace(indexes=indexes, uploads=uploads, **common))
+    indexes.names = ("first",)
+    server_module.serve(SimpleNamespace(indexes=indexes, uploads=uploads, **common))
+    assert secrets == [(tmp_path / "uploads.secret").read_bytes()] * 2
+    assert not (tmp_path / "first.secret").exists()
 
 
 def test_without_uvloop_the_server_runs_on_asyncio(start):

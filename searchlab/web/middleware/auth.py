@@ -19,8 +19,8 @@ import hashlib
 import hmac
 import ipaddress
 from collections import Counter
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from html import escape
 from urllib.parse import quote, unquote
 
@@ -43,12 +43,15 @@ AUTH_SCOPE_KEY = "searchlab.auth"
 class LoginForm:
     """Contents of the login page: the hidden fields `csrf` and `back`, and an error message.
 
-    The form is posted to `/login`; its field `token` holds the access token.
+    The form is posted to `/login`; its field `token` holds the access token. `entries` are those of a form that was
+    sent to the path `sent_to` without a login: they must not be lost.
     """
 
     csrf: str
     back: str
     problem: str
+    sent_to: str = ""
+    entries: Mapping[str, str] = field(default_factory=dict)
 
 
 LoginPage = Callable[[LoginForm], str]

@@ -45,6 +45,11 @@ class RequestContext:
         return str(self._scope["method"])
 
     @property
+    def path(self) -> str:
+        """The path of the request, decoded."""
+        return str(self._scope["path"])
+
+    @property
     def url(self) -> str:
         """The URL of the request, without the host."""
         path = (self._scope.get("raw_path") or self._scope["path"].encode()).decode("latin-1")

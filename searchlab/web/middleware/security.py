@@ -67,9 +67,17 @@ CONTENT_SECURITY_POLICY = (
 LOGIN_PATH = "/login"
 # Served without a token: it holds no secrets, and the login page needs its style.
 STATIC_PATH = "/static/"
-# Writes with files in them, whose bodies may be large.
-IMPORT_PATHS = frozenset({"/api/import", "/api/import/preview", "/api/import/table"})
+# Writes with files or many records in them, whose bodies may be large.
+LARGE_PATHS = frozenset(
+    {
+        *("/api/import", "/api/import/preview", "/api/import/table"),
+        *("/api/judgments/batch", "/api/search/batch"),
+        *("/api/topics/merge", "/topics/merge", "/topics/delete"),
+    }
+)
 UPLOAD_PATH = "/api/uploads/file"
+# A form that is sent without a login, which anybody can send.
+MAX_FORM_BYTES_BEFORE_LOGIN = 131_072
 MIN_SECRET_BYTES = 16
 MAX_HEADERS, MAX_HEADER_BYTES = 100, 16_384
 WRONG_TOKEN = "this is not the token"
@@ -85,7 +93,7 @@ log = logging.getLogger(__name__)
 class SecuritySettings:
     """The access tokens, if any is required, and whether the server is bound to a loopback address.
 
-    `secret` signs cookies and forms; a new one is drawn at each start of the server.
+    `secret` signs cookies and forms (`signing_secret.py`).
     """
 
     tokens: tuple[AccessToken, ...]
@@ -219,10 +227,12 @@ class SecurityMiddleware:
         reject_cross_site_write(context)
         limits = self._settings.limits
         is_login = self._auth.required and scope["path"] == LOGIN_PATH
-        by_header = self._auth.required and not is_login and await self._require_token(scope, context, b"/")
+        by_header = self._auth.required and not is_login and await self._require_login(scope, receive, context)
         is_file = scope["path"] == UPLOAD_PATH
         content_type = body_content_type(context, forms_only=is_login, files_only=is_file)
-        max_bytes = limits.max_import_bytes if scope["path"] in IMPORT_PATHS else limits.max_body_bytes
+        max_bytes = limits.max_import_bytes if scope["path"] in LARGE_PATHS else limits.max_body_bytes
+        if is_login:
+            max_bytes = min(max_bytes, MAX_FORM_BYTES_BEFORE_LOGIN)
         if is_file:
             check_declared_length(context, limits.max_upload_bytes)
             return receive  # its handler writes it to disk as it arrives, and bounds it whatever it declares
@@ -253,6 +263,21 @@ class SecurityMiddleware:
         self._auth.log_in(context, token)
         raise Redirect(back)
 
+    async def _require_login(self, scope: Scope, receive: Receive, context: RequestContext) -> bool:
+        """Reject a write without token or login cookie; the login page then shows what was written in its form.
+
+        A login ends when the token is changed, also while somebody writes.
+        """
+        length = context.header(b"content-length")
+        is_form = context.header(b"content-type").partition(";")[0].strip().lower() == FORM_TYPE and not is_api(scope)
+        is_small = length.isdecimal() and int(length) <= MAX_FORM_BYTES_BEFORE_LOGIN
+        if bearer_token(context) is not None or self._auth.resume_login(context) or not (is_form and is_small):
+            return await self._require_token(scope, context, b"/")
+        seconds = self._settings.limits.body_seconds
+        body = await receive_body(receive, context, max_bytes=MAX_FORM_BYTES_BEFORE_LOGIN, seconds=seconds)
+        context.form = body.decode("utf-8", "replace")
+        raise self._ask_for_token(scope, context, local_url(QueryParams(context.form).get("back", "/")))
+
     async def _require_token(self, scope: Scope, context: RequestContext, back: bytes) -> bool:
         """Reject a request without token or login cookie; returns whether the token was in the header."""
         text = bearer_token(context)
@@ -270,7 +295,9 @@ class SecurityMiddleware:
     def _ask_for_token(self, scope: Scope, context: RequestContext, back: bytes, problem: str = "") -> Rejection:
         if is_api(scope):
             return Rejection(401, problem or "a token is needed: Authorization: Bearer TOKEN", headers=_CHALLENGE)
-        page = self._login_page(LoginForm(self._csrf.make(context), back.decode(), problem))
+        entries = QueryParams(context.form) if context.form and scope["path"] != LOGIN_PATH else {}
+        form = LoginForm(self._csrf.make(context), back.decode(), problem, scope["path"], entries)
+        page = self._login_page(form)
         return Rejection(401, "a token is needed", headers=_CHALLENGE, page=page)
 
 

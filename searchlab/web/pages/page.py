@@ -27,7 +27,8 @@ class BrowserSession:
 class Page:
     """A page: `make_context` gives the variables of its template; `menu` is the menu item it belongs to.
 
-    `prepare` alters the values of the parameters before anything uses them. `brief`, `heavy` and `slow` have the same
+    `prepare` alters the values of the parameters before anything uses them. A page that `needs_index` leads to the page
+    where documents are added while there is none. `brief`, `heavy` and `slow` have the same
     meaning as for an endpoint of the API.
     """
 
@@ -40,6 +41,7 @@ class Page:
     brief: bool = False
     heavy: bool = False
     slow: bool = False
+    needs_index: bool = True
 
 
 @dataclass(frozen=True)

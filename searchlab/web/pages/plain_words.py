@@ -1,9 +1,18 @@
-"""Plain words for systems, rankers and measures in menus and tables; technical names stand beside them."""
+"""Plain words for systems, rankers, recipes, features and measures in menus and tables.
+
+Technical names stand beside them, or in a line below that opens.
+"""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
+from contextlib import suppress
+
+from searchlab.errors import SearchlabError
 from searchlab.evaluation.measure_families import FAMILIES
 from searchlab.evaluation.measures import parse_measure
+from searchlab.features.feature_sets import DEFAULT_SET
 from searchlab.rankers.builtin import BUILTIN
 from searchlab.rankers.systems import MODEL
 
@@ -39,6 +48,22 @@ RANKERS = {
     "svm": "Relevant or not? By a dividing line",
     "maxent": "Relevant or not? By probabilities",
 }
+RECIPES = {
+    "tuned": "Recommended: the best few settings, averaged",
+    "paper": "As it was published: the one best setting",
+}
+# What the features of a set describe, after their number.
+FEATURES = {
+    "compact": "words, neighbours and feedback",
+    "semantic": "words, feedback and meaning",
+    "topics": "words, feedback, meaning and topics",
+    "full": "all kinds",
+    "letor45": "words in titles, texts and both",
+    "table1": "how often words occur, and a score",
+    "nallapati": "how often words occur",
+    "ordrank": "words, by their counts and scores",
+    "ordrank-letor": "words, as in a published collection",
+}
 # What a value of a measure means, by the families of measures.
 MEASURES = {
     "nDCG": "how close the order is to the best possible one: 1 is perfect; high grades and high ranks count more",
@@ -50,6 +75,7 @@ MEASURES = {
     "RBP": "how much relevance a patient reader meets on the way down",
     "Judged": "the share of the first documents that somebody has judged",
 }
+_MEASURE = re.compile(r"(?<![\w@])(?:[A-Za-z]+@\d+|AP|RR|ERR|RBP)(?![\w@])")
 MERGING = "If several judges have graded a document, the lower median of their grades counts: of two, the lower one."
 
 
@@ -71,6 +97,30 @@ def plain_order(order: str) -> str:
 def plain_ranker(name: str, description: str) -> str:
     """A ranker in plain words."""
     return RANKERS.get(name, description)
+
+
+def plain_recipe(name: str) -> str:
+    """A recipe in plain words."""
+    return RECIPES[name]
+
+
+def plain_features(name: str, n: int) -> str:
+    """A set of `n` features in plain words; one that is not known has features of extensions."""
+    recommended = "Recommended: " if name == DEFAULT_SET else ""
+    kinds = FEATURES.get(name, "words, neighbours and feedback, and those of extensions")
+    return f"{recommended}{n} properties of {kinds}"
+
+
+def measure_meanings(names: Iterable[str], *texts: str | None) -> dict[str, str]:
+    """What these measures mean, and those that texts name, such as the sentence of a verdict.
+
+    Names in model files may come from strangers: those that are no measures are left out.
+    """
+    meanings = {}
+    for name in dict.fromkeys([*names, *(found for text in texts for found in _MEASURE.findall(text or ""))]):
+        with suppress(SearchlabError):
+            meanings[name] = plain_measure(name)
+    return meanings
 
 
 def plain_measure(name: str) -> str:

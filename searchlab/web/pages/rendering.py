@@ -19,6 +19,7 @@ from jinja2.nodes import Call, Expr, Getattr, Name
 from markupsafe import Markup, escape
 
 from searchlab.evaluation.number_text import format_count
+from searchlab.web.pages.plain_words import measure_meanings
 from searchlab.web.pages.reference import refer_to
 
 WEB_FOLDER = Path(__file__).parents[1]
@@ -108,7 +109,7 @@ def environment() -> Environment:
         auto_reload=False,
     )
     jinja.globals |= {"mark_text": mark_text, "number": format_cell, "count": format_count}
-    jinja.globals |= {"refer_to": refer_to, "plain": format_score}
+    jinja.globals |= {"refer_to": refer_to, "plain": format_score, "measure_meanings": measure_meanings}
     jinja.filters |= {"typeset": typeset, "without_bidi": without_bidi, "stamp": format_stamp}
     jinja.filters["sentence"] = as_sentence
     return jinja

@@ -25,7 +25,7 @@ ENDPOINTS = (
         "/api/measure",
         measure.measure_systems,
         "Measures of systems on the judged topics of a set, and comparisons with a baseline",
-        (INDEX, TOPIC_SET, SYSTEMS, measure.MEASURES, JUDGE, measure.AGAINST_SYSTEM),
+        (INDEX, TOPIC_SET, SYSTEMS, measure.MEASURES, JUDGE, measure.AGAINST_SYSTEM, measure.BASELINE),
         slow=True,
     ),
     Endpoint("GET", "/api/experiments", experiments.list_experiments, "The experiments of an index", (INDEX,)),
@@ -55,7 +55,7 @@ PAGES = (
         "measure.html",
         "measure",
         measure_page.measure_page,
-        (INDEX, judge.ANY_TOPIC_SET, SYSTEMS, measure_page.ANY_MEASURES, measure.AGAINST_SYSTEM),
+        (INDEX, judge.ANY_TOPIC_SET, SYSTEMS, measure_page.ANY_MEASURES, measure.AGAINST_SYSTEM, measure.BASELINE),
         slow=True,
     ),
     Page(

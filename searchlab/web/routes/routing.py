@@ -10,17 +10,16 @@ from starlette.routing import Route
 from searchlab.web.api.parameters import INDEX
 from searchlab.web.handlers import (
     api_handler,
-    figure_handler,
     form_handler,
     judge_name_handler,
     openapi_handler,
     page_handler,
-    report_handler,
     static_handler,
 )
 from searchlab.web.jobs.thread_pools import ThreadPools
 from searchlab.web.pages.api_page import api_page
 from searchlab.web.pages.page import Page
+from searchlab.web.report_handlers import figure_handler, report_handler
 from searchlab.web.routes import judging_routes, measuring_routes, search_routes, training_routes
 from searchlab.web.state.app_state import AppState
 
@@ -35,7 +34,7 @@ PAGES = (
     *judging_routes.PAGES,
     *training_routes.PAGES,
     *measuring_routes.PAGES,
-    Page("/api-reference", "api_reference.html", "", api_page(lambda: ENDPOINTS), (INDEX,)),
+    Page("/api-reference", "api_reference.html", "", api_page(lambda: ENDPOINTS), (INDEX,), needs_index=False),
 )
 FORMS = (*search_routes.FORMS, *judging_routes.FORMS, *training_routes.FORMS, *measuring_routes.FORMS)
 

@@ -176,7 +176,7 @@ PAGES = (
         search_pages.explain_page,
         (QUERY, DOCNO, INDEX, SYSTEM, explain.AGAINST, FILTER, SMALL_K, PAGE, SYNONYMS),
     ),
-    Page("/upload", "upload.html", "search", upload_page, (INDEX,)),
+    Page("/upload", "upload.html", "search", upload_page, (INDEX,), needs_index=False),
     Page("/searches", "searches.html", "search", searches_page.searches_page, (INDEX,)),
 )
 

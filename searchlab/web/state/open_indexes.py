@@ -25,7 +25,7 @@ from searchlab.retrieval.distributed.distributed_engine import DistributedEngine
 from searchlab.retrieval.engine import SearchEngine
 from searchlab.retrieval.query.synonyms import Synonyms
 from searchlab.topic_models.topic_model_files import FOLDER as TOPICS
-from searchlab.web.http_errors import NotFound, without_folder
+from searchlab.web.http_errors import NoIndex, NotFound, without_folder
 from searchlab.web.state.open_index import OpenIndex
 from searchlab.web.state.retirement import RetiredStates
 from searchlab.web.state.verification import verify_in_background
@@ -169,16 +169,24 @@ class OpenIndexes:
     """The indexes that are served, by name; `models` are files offered for all of them."""
 
     def __init__(
-        self, folders: Sequence[Path], models: Iterable[Path] = (), open_engine: OpenEngine | None = None
+        self,
+        folders: Sequence[Path],
+        models: Iterable[Path] = (),
+        open_engine: OpenEngine | None = None,
+        *,
+        may_be_none: bool = False,
     ) -> None:
-        """`open_engine` opens the engine of an index, by default one that searches in this process."""
+        """`open_engine` opens the engine of an index, by default one that searches in this process.
+
+        With `may_be_none` the first index may be added later.
+        """
         self._shared_models = {path.name.removesuffix(".json").removesuffix(".model"): path for path in models}
         self._open_engine = open_engine or local_engines()
         self._retired = RetiredStates()
         self._watched: dict[str, _WatchedIndex] = {}
         for folder in folders:
             self.add(folder)
-        if not self._watched:
+        if not self._watched and not may_be_none:
             raise SettingError("no index to serve, expected at least one")
 
     def add(self, folder: Path) -> None:
@@ -193,7 +201,7 @@ class OpenIndexes:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names; the first is the default."""
+        """The names; the first is the default. There may be none yet."""
         return tuple(self._watched)
 
     def folder(self, name: str | None = None) -> Path:
@@ -206,12 +214,12 @@ class OpenIndexes:
 
     def current(self, name: str | None = None) -> OpenIndex | None:
         """The state of an index on disk, if it is open already: then `get` takes no time."""
-        watched = self._watched.get(name or self.names[0])
+        watched = self._watched.get(name or next(iter(self._watched), ""))
         return None if watched is None else watched.current
 
     def last_opened(self, name: str | None = None) -> OpenIndex | None:
         """The state opened last, without a look at the disk; None if there is none yet."""
-        return self._find(name).last_opened
+        return self._find(name).last_opened if self._watched else None
 
     def without_folders(self, message: str) -> str:
         """A message for clients: with the names of files, without the folders of this machine."""
@@ -220,6 +228,8 @@ class OpenIndexes:
         return message
 
     def _find(self, name: str | None) -> _WatchedIndex:
+        if not self._watched:
+            raise NoIndex
         wanted = name or self.names[0]
         if wanted not in self._watched:
             raise NotFound(f"unknown index {wanted[:60]!r}, expected one of {', '.join(self.names)}")

@@ -86,4 +86,4 @@ class RequestState:
         return self._taken[key]
 
     def _key(self, name: str | None) -> str:
-        return name or self.index_names[0]
+        return name or next(iter(self.index_names), "")

@@ -4,6 +4,8 @@ import { mistakeIn, showMistake } from "./mistakes.js";
 import { announce, send } from "./page.js";
 
 const MAX_LISTED = 200;
+// A large file takes its time; and what is imported twice would be there twice.
+const IMPORT_SECONDS = 120;
 
 const element = (tag, properties, ...children) => {
   const made = Object.assign(document.createElement(tag), properties);
@@ -74,7 +76,7 @@ function prepare(form) {
   }
 
   const add = () => run(async () => {
-    const answer = await send("/api/import/table", { ...(await body()), judge: judge.value.trim() });
+    const answer = await send("/api/import/table", { ...(await body()), judge: judge.value.trim() }, IMPORT_SECONDS);
     const link = new URL("/judge", location.href);
     // The page of the set shows the import, with a button that undoes it.
     const change = answer.change === null ? {} : { change: answer.change };
@@ -90,7 +92,7 @@ function prepare(form) {
 
   form.addEventListener("submit", (event) => {
     event.preventDefault();
-    run(async () => understood.replaceChildren(...preview(await send("/api/import/preview", await body()), add)));
+    run(async () => understood.replaceChildren(...preview(await send("/api/import/preview", await body(), IMPORT_SECONDS), add)));
   });
   form.addEventListener("change", () => understood.replaceChildren());
 }

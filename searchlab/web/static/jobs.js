@@ -1,5 +1,6 @@
 // Progress of a training or an experiment: requested every second while it runs; when it has ended, the page is updated.
 
+import { request, requestPage } from "./connection.js";
 import { announce, showStrip } from "./page.js";
 
 const POLL_MILLISECONDS = 1000;
@@ -28,9 +29,8 @@ function keepForms(page) {
 }
 
 async function showResult() {
-  const answer = await fetch(location.href);
-  const page = new DOMParser().parseFromString(await answer.text(), "text/html");
-  if (!answer.ok) throw new Error(`the server answered ${answer.status}`);
+  const { ok, status, page } = await requestPage(location.href);
+  if (!ok) throw new Error(`the server answered ${status}`);
   showStrip(page);
   const focusAgain = keepForms(page);
   main.replaceChildren(...page.getElementById("main").childNodes);
@@ -42,14 +42,13 @@ async function showResult() {
 
 async function poll() {
   try {
-    const answer = await fetch(jobCard().dataset.jobs);
-    const { jobs } = await answer.json();
+    const { jobs } = JSON.parse((await request(jobCard().dataset.jobs)).text);
     const job = jobs.find((job) => job.id === jobCard().dataset.job);
     if (!job || !isActive(job.state) || job.state !== jobCard().dataset.state) return await showResult();
     showProgress(job);
     jobCard().querySelector("[data-lost]").hidden = true;
   } catch {
-    // The server is unreachable or busy.
+    // The server is unreachable, busy or does not answer.
     jobCard().querySelector("[data-lost]").hidden = false;
   }
   setTimeout(poll, POLL_MILLISECONDS);
@@ -65,7 +64,7 @@ function watch() {
 async function refresh() {
   if (document.visibilityState !== "visible" || isActive(jobCard()?.dataset.state)) return;
   try {
-    const page = new DOMParser().parseFromString(await (await fetch(location.href)).text(), "text/html");
+    const { page } = await requestPage(location.href);
     const stateOf = (card) => card && `${card.dataset.job} ${card.dataset.state}`;
     if (stateOf(page.querySelector("[data-job]")) !== stateOf(jobCard())) await showResult();
   } catch {

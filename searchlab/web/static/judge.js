@@ -4,6 +4,7 @@
 // scripts. The pages of the next documents are loaded ahead, so that a judgment shows the next document at once, while it
 // is on its way to the server (`saving.js`). A key always judges the document that is shown, never one still to come.
 
+import { request } from "./connection.js";
 import { announce, hasName, keysAct, refreshStrip, send, showKeys, showStrip, withoutAction } from "./page.js";
 import { isSaving, save } from "./saving.js";
 
@@ -31,7 +32,7 @@ const current = () => document.getElementById("judging")?.dataset.docno;
 
 function load(href) {
   if (!ahead.has(href)) {
-    const page = fetch(href).then(async (answer) => ({ html: await answer.text(), url: answer.url }));
+    const page = request(href);
     page.catch(() => ahead.delete(href));
     ahead.set(href, page);
   }
@@ -112,7 +113,7 @@ async function whileBusy(work) {
   try {
     await work();
   } catch (error) {
-    announce(`Not done: ${error instanceof TypeError ? "the connection is lost" : error.message}`); // fetch fails so
+    announce(`Not done: ${error.message}`);
   } finally {
     busy = false;
     pool().removeAttribute("aria-busy");
@@ -120,22 +121,19 @@ async function whileBusy(work) {
 }
 
 const go = (href, words) => whileBusy(async () => {
-  const { html, url } = await load(href);
+  const { text, url } = await load(href);
   ahead.delete(href);
-  show(html, url, words, true);
+  show(text, url, words, true);
 });
 
 // Send a form after all judgments before it; the page that it leads to is the present truth.
 const submit = (form, submitter) => whileBusy(async () => {
   const body = new URLSearchParams(new FormData(form, submitter));
-  const { html, url } = await save(async () => {
-    const answer = await fetch(form.action, { method: "POST", body });
-    return { html: await answer.text(), url: answer.url };
-  }, form.id === "judging");
+  const { text, url } = await save(() => request(form.action, { method: "POST", body }), form.id === "judging");
   grades.clear();
   ahead.clear();
   if (form.elements.note) sessionStorage.removeItem(drafts.key(form.elements.docno.value));
-  show(html, url, "");
+  show(text, url, "");
 });
 
 async function judge(form, button) {
@@ -167,8 +165,7 @@ async function judge(form, button) {
   }
   await whileBusy(async () => {
     await saved;
-    const answer = await fetch(location.href);
-    show(await answer.text(), location.href, button.firstChild.textContent.trim());
+    show((await request(location.href)).text, location.href, button.firstChild.textContent.trim());
   });
 }
 
@@ -178,8 +175,7 @@ async function refresh() {
   if (document.visibilityState !== "visible" || busy || isSaving() || isTyping()) return;
   ahead.clear();
   try {
-    const answer = await fetch(location.href);
-    const html = await answer.text();
+    const { text: html } = await request(location.href);
     if (busy || isSaving() || isTyping()) return;
     const page = new DOMParser().parseFromString(html, "text/html");
     if (!grades.size && page.querySelector("[data-pool]")?.outerHTML === sent) return showStrip(page);

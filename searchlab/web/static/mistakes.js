@@ -1,5 +1,7 @@
 // Mistakes in forms that scripts send: the message is shown in the form, and the field that it is about has the focus.
 
+import { ConnectionLost } from "./connection.js";
+
 // `problem` is the element for the message; without an error the form is shown without a mistake.
 export function showMistake(form, problem, error, words = "") {
   problem.hidden = !error;
@@ -9,8 +11,7 @@ export function showMistake(form, problem, error, words = "") {
     field.removeAttribute("aria-describedby");
   }
   if (!error) return;
-  // fetch fails with a TypeError if there is no connection
-  problem.textContent = words + (error instanceof TypeError ? "the connection is lost; try again" : error.message);
+  problem.textContent = words + error.message + (error instanceof ConnectionLost ? "; try again" : "");
   const field = form.elements[error.field];
   if (!field) return;
   field.setAttribute("aria-invalid", "true");

@@ -1,5 +1,6 @@
 // Judging without leaving the page, announcements, and menus.
 
+import { request, requestPage } from "./connection.js";
 import { mistakeIn } from "./mistakes.js";
 import { isSaving, save } from "./saving.js";
 
@@ -23,26 +24,36 @@ export function showStrip(page) {
 
 export async function refreshStrip() {
   try {
-    const html = await (await fetch(location.href)).text();
-    showStrip(new DOMParser().parseFromString(html, "text/html"));
+    showStrip((await requestPage(location.href)).page);
   } catch {
     // Without a connection the page stays as it is.
   }
 }
 
-export async function send(path, body) {
-  const answer = await fetch(path, {
-    method: "POST",
-    headers: { "Content-Type": "application/json" },
-    body: JSON.stringify(body),
-  });
-  const values = await answer.json().catch(() => ({}));
+const parsed = (text) => {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return {};
+  }
+};
+
+// What the API answers; an error has the status, and the field that it is about.
+export async function requestJson(path, options, seconds) {
+  const answer = await request(path, options, seconds);
+  const values = parsed(answer.text);
   if (!answer.ok) {
     const mistake = mistakeIn(values.field, values.error ?? `the server answered ${answer.status}`);
     throw Object.assign(mistake, { status: answer.status });
   }
   return values;
 }
+
+export const send = (path, body, seconds) => requestJson(path, {
+  method: "POST",
+  headers: { "Content-Type": "application/json" },
+  body: JSON.stringify(body),
+}, seconds);
 
 const gradeOf = (form) => {
   const pressed = form.querySelector('[aria-pressed="true"]');
@@ -159,8 +170,8 @@ async function refresh() {
   if (document.visibilityState !== "visible" || !isLive || isSaving() || isRefreshing) return;
   isRefreshing = true;
   try {
-    const answer = await fetch(location.href);
-    const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+    const answer = await requestPage(location.href);
+    const { page } = answer;
     if (!answer.ok) announce(page.querySelector(".mistake")?.textContent ?? ""); // such as a set that is gone
     if (!answer.ok || isSaving()) return;
     for (const form of page.querySelectorAll("form.grades[data-docno]")) {

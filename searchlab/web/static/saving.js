@@ -2,6 +2,8 @@
 //
 // A lost connection or a busy server loses nothing: what could not be sent is sent again, and the page says so.
 
+import { ConnectionLost } from "./connection.js";
+
 const RETRY_MILLISECONDS = [500, 1000, 2000, 4000];
 const BUSY = 503;
 const waiting = []; // functions that send, each with the functions that settle its promise
@@ -27,7 +29,7 @@ async function sendOne({ send, isRepeatable, resolve, reject }) {
       trouble = "";
       return resolve(sent);
     } catch (error) {
-      const isLost = error instanceof TypeError; // fetch fails so if there is no connection
+      const isLost = error instanceof ConnectionLost;
       if (isLost ? !isRepeatable : error.status !== BUSY) {
         trouble = "";
         return reject(isLost ? new Error("the connection was lost; look whether it was done, and try again") : error);

@@ -1,7 +1,8 @@
 // Uploading documents: files are sent one after the other, then the server indexes them and says what it read.
 
+import { ConnectionLost, requestPage } from "./connection.js";
 import { mistakeIn, showMistake } from "./mistakes.js";
-import { announce, send } from "./page.js";
+import { announce, requestJson, send } from "./page.js";
 
 const POLL_MILLISECONDS = 700;
 const RETRY_MILLISECONDS = 1000;
@@ -36,28 +37,42 @@ async function persist(work, lost, field = "") {
     } catch (error) {
       // What was stored while the answer was lost is there already.
       if (isAgain && error.status === 409 && error.field === field) return null;
-      if (!(error instanceof TypeError)) throw error; // fetch fails so if there is no connection
+      if (!(error instanceof ConnectionLost)) throw error;
       lost();
       await pause(RETRY_MILLISECONDS);
     }
   }
 }
 
-async function fetchJson(path, options) {
-  const answer = await fetch(path, options);
-  const values = await answer.json().catch(() => ({}));
-  if (!answer.ok) {
-    const mistake = mistakeIn(values.field, values.error ?? `the server answered ${answer.status}`);
-    throw Object.assign(mistake, { status: answer.status });
-  }
-  return values;
+// The list of all uploads, as the server has it now; it is left alone while nothing in it has changed.
+let shownUploads;
+async function refreshUploads() {
+  const { page } = await requestPage(location.href);
+  const fresh = page.querySelector("[data-uploads]");
+  if (!fresh || fresh.outerHTML === shownUploads) return;
+  shownUploads = fresh.outerHTML;
+  document.querySelector("[data-uploads]").replaceWith(fresh);
 }
 
-// The list of all uploads, as the server has it now.
-async function refreshUploads() {
-  const html = await (await fetch(location.href)).text();
-  const fresh = new DOMParser().parseFromString(html, "text/html").querySelector("[data-uploads]");
-  if (fresh) document.querySelector("[data-uploads]").replaceWith(fresh);
+const beingIndexed = () => [...document.querySelectorAll('[data-upload-name][data-state="indexing"]')];
+
+// Uploads that are being indexed, since before the page was opened or by another tab: the list is asked for until they
+// are done.
+async function watchUploads() {
+  for (let waiting = beingIndexed(); waiting.length; waiting = beingIndexed()) {
+    await pause(POLL_MILLISECONDS);
+    const lost = document.querySelector("[data-list-lost]");
+    try {
+      await refreshUploads();
+      if (lost) lost.hidden = true;
+    } catch {
+      if (lost) lost.hidden = false;
+    }
+    for (const { dataset: { uploadName: name } } of waiting) {
+      const now = document.querySelector(`[data-upload-name="${name}"]`)?.dataset.state;
+      if (now === "done" || now === "failed") announce(now === "done" ? `${name} is indexed` : `Indexing ${name} has failed`);
+    }
+  }
 }
 
 function prepare(form) {
@@ -129,13 +144,13 @@ function prepare(form) {
       stage(`Sending ${at + 1} of ${chosen.length}`, at, chosen.length);
       const url = `/api/uploads/file?${new URLSearchParams({ name, path })}`;
       const options = { method: "POST", headers: { "Content-Type": "application/octet-stream" }, body: file };
-      await persist(() => fetchJson(url, options), lost, "path");
+      await persist(() => requestJson(url, options), lost, "path");
     }
     stage("Reading and indexing");
     let answer = (await persist(() => send("/api/uploads/index", { name }), lost, null)) ?? { state: "indexing" };
     while (answer.state === "indexing") {
       await pause(POLL_MILLISECONDS);
-      answer = await persist(() => fetchJson(`/api/uploads?${new URLSearchParams({ name })}`), lost);
+      answer = await persist(() => requestJson(`/api/uploads?${new URLSearchParams({ name })}`), lost);
       stage("Reading and indexing");
     }
     show(name, answer);
@@ -161,3 +176,4 @@ function prepare(form) {
 }
 
 for (const form of document.querySelectorAll("[data-upload]")) prepare(form);
+watchUploads();

@@ -38,7 +38,8 @@ def test_a_file_is_sent_as_the_body(search_folder, tmp_path):
 def test_a_server_without_a_folder_takes_no_uploads(search_folder):
     with client_for(search_folder) as client:
         assert client.post("/api/uploads", json={"name": "docs"}).status_code == 404
-        assert "takes no uploads" in client.get("/upload").text
+        shown = client.get("/upload").text
+        assert "takes no uploads" in shown and "without <code>--cluster</code> to add documents here" in shown
 
 
 def test_a_token_is_needed_where_the_server_has_one(search_folder, tmp_path):

@@ -73,7 +73,7 @@ ROUTES = [
 
 
 def make(*tokens, loopback=True, page=None, limits=LIMITS):
-    settings = SecuritySettings(parse_tokens(tokens), loopback, limits, secret=SECRET)
+    settings = SecuritySettings(parse_tokens(tokens, SECRET), loopback, limits, secret=SECRET)
     app = Starlette(routes=ROUTES)
     return SecurityMiddleware(app, settings, page) if page else SecurityMiddleware(app, settings)
 

@@ -4,21 +4,27 @@ import pytest
 
 from searchlab.errors import SettingError
 from searchlab.web.middleware.access_tokens import AccessToken, parse_tokens
+from tests.web.middleware.guarded_app import SECRET
 
 
 def test_a_token_is_shared_or_belongs_to_a_judge():
-    assert parse_tokens([]) == ()
-    assert parse_tokens(["abc"]) == (AccessToken("abc"),)
-    assert parse_tokens(["ann=abc", "Bob Ray=xyz"]) == (AccessToken("abc", "ann"), AccessToken("xyz", "Bob Ray"))
+    assert parse_tokens([], SECRET) == ()
+    assert parse_tokens(["abc"], SECRET) == (AccessToken("abc"),)
+    assert parse_tokens(["ann=abc", "Bob Ray=xyz"], SECRET) == (
+        AccessToken("abc", "ann"),
+        AccessToken("xyz", "Bob Ray"),
+    )
 
 
-def test_auto_is_a_random_token_of_256_bits():
-    (shared,) = parse_tokens(["auto"])
-    ann, bob = parse_tokens(["ann=auto", "bob=auto"])
-    texts = {shared.text, ann.text, bob.text}
-    assert len(texts) == 3
+def test_auto_is_a_token_of_256_bits_that_only_the_secret_decides():
+    (shared,) = parse_tokens(["auto"], SECRET)
+    ann, bob = parse_tokens(["ann=auto", "bob=auto"], SECRET)
+    (other,) = parse_tokens(["auto"], bytes(32))
+    texts = {shared.text, ann.text, bob.text, other.text}
+    assert len(texts) == 4
     assert {len(text) for text in texts} == {43}  # 256 bits at 6 a character
     assert (ann.judge, bob.judge) == ("ann", "bob")
+    assert parse_tokens(["auto"], SECRET) == (shared,)
 
 
 @pytest.mark.parametrize(
@@ -39,7 +45,7 @@ def test_auto_is_a_random_token_of_256_bits():
 )
 def test_tokens_that_cannot_be_told_apart_or_sent_are_rejected(texts, message):
     with pytest.raises(SettingError, match=message):
-        parse_tokens(texts)
+        parse_tokens(texts, SECRET)
 
 
 def test_a_token_is_not_printed_with_its_object():

@@ -136,7 +136,7 @@ def test_static_files_need_no_token_but_all_else_does(token_client):
 def test_a_login_cookie_of_an_earlier_server_is_invalid(token_client):
     token_client.get(f"/?token={TOKEN}")
     later = SecurityMiddleware(
-        Starlette(routes=ROUTES), SecuritySettings(parse_tokens([TOKEN]), False, LIMITS, secret=b"x" * 32)
+        Starlette(routes=ROUTES), SecuritySettings(parse_tokens([TOKEN], b"x" * 32), False, LIMITS, secret=b"x" * 32)
     )
     assert (
         client_of(later, "http://searcher.example:8000", cookies=dict(token_client.cookies)).get("/").status_code == 401

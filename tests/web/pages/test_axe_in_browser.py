@@ -124,6 +124,16 @@ def test_axe_finds_nothing(axe, show, page, width, scheme):
     assert shown.execute_async_script(RUN) == []
 
 
+@pytest.mark.parametrize("page", PAGES)
+def test_the_strip_is_on_every_page_with_one_next_action(show, page):
+    shown = show(PAGES[page], width=390)
+    strip = shown.find_element("css selector", ".strip")
+    assert len(strip.find_elements("css selector", "li")) == 4
+    assert strip.find_element("css selector", "li").text == "2 of 10 topics judged"
+    (action,) = strip.find_elements("css selector", ".next")
+    assert action.is_displayed() and action.text.startswith("Add topics")
+
+
 @pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (390, "dark")])
 @pytest.mark.parametrize("opened", OPENED)
 def test_axe_finds_nothing_in_what_opens(axe, browser, show, wait, opened, width, scheme):

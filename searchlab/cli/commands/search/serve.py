@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from searchlab.cli.app import app
+from searchlab.cli.messages import note
 from searchlab.cli.options import ClusterOption, choose_index, open_cluster
 from searchlab.cli.search_options import SynonymsOption
 from searchlab.errors import SettingError, SourceError
@@ -38,8 +39,8 @@ def serve_command(
             metavar="TOKEN",
             envvar="SEARCHLAB_TOKEN",
             show_envvar=False,
-            help="The token that visitors need, `auto` for a random one; NAME=TOKEN, repeatable, for a token of each "
-            "judge; also from the environment as SEARCHLAB_TOKEN [default: none on this machine, auto beyond]",
+            help="The token that visitors need, `auto` for one of the index; NAME=TOKEN, repeatable, for a token "
+            "of each judge; also from the environment as SEARCHLAB_TOKEN [default: none on this machine, auto beyond]",
         ),
     ] = None,
     model: Annotated[
@@ -65,7 +66,7 @@ def serve_command(
 
     Search, compare, explain, judge and train in the browser.
     """
-    folders = [choose_index(name) for name in index] if index else [choose_index(None)]
+    folders = [choose_index(name) for name in index] if index else _newest_index(may_be_none=cluster is None)
     models = [Path(file) for file in model or []]
     for file in models:
         if not file.is_file():
@@ -75,6 +76,7 @@ def serve_command(
     if reports is not None and not Path(reports).is_dir():
         raise SettingError(f"--reports {reports}: no such folder")
     from searchlab.blas_threads import use_blas_threads
+    from searchlab.indexing.index_names import INDEXES_FOLDER
     from searchlab.rankers.bundle import load_bundle
     from searchlab.retrieval.query.synonyms import Synonyms
     from searchlab.web.server import serve
@@ -85,16 +87,28 @@ def serve_command(
     given = Synonyms.given(synonyms)
     with open_cluster(cluster) as connected:
         open_engine = local_engines(given) if connected is None else distributed_engines(connected, deadline, given)
-        indexes = OpenIndexes(folders, models, open_engine)
+        indexes = OpenIndexes(folders, models, open_engine, may_be_none=connected is None)
         for name in indexes.names:
             indexes.get(name)  # damage is reported now, not to the first visitor
         for file in models:
             load_bundle(file)
         # What is uploaded is indexed and searched by this machine.
-        taken = None if connected is not None else Uploads(Path(uploads), indexes.folder().parent)
+        home = folders[0].parent if folders else INDEXES_FOLDER
+        taken = None if connected is not None else Uploads(Path(uploads), home)
         state = AppState(indexes, reports_folder=Path(reports or RESULTS), uploads=taken)
         for name in indexes.names:
             state.judgments(name).verify()
         # Requests multiply small matrices, several at a time: threads of one would wait for those of another.
         with use_blas_threads(1):
             serve(state, host, port, token or ())
+
+
+def _newest_index(*, may_be_none: bool) -> list[Path]:
+    """The newest index; none if there is none and documents can be added in the page."""
+    from searchlab.indexing.index_names import INDEXES_FOLDER
+    from searchlab.indexing.storage.layout import MANIFEST
+
+    if may_be_none and not any(INDEXES_FOLDER.glob(f"*/{MANIFEST}")):
+        note(f"{INDEXES_FOLDER}: no index here yet; add documents in the page, or make one by `searchlab index SOURCE`")
+        return []
+    return [choose_index(None)]

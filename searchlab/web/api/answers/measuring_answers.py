@@ -86,7 +86,7 @@ ANSWERS: Answers = {
         n_without_relevant=INTEGER,
         n_unjudged_topics=INTEGER,
         n_left_out=INTEGER,
-        reports=list_of(record(name=TEXT, title=TEXT)),
+        reports=list_of(record(name=TEXT, title=TEXT, is_experiment=BOOLEAN)),
     ),
     ("GET", "/api/experiments"): record(
         index=TEXT, experiments=list_of(named("Experiment")), jobs=list_of(named("ExperimentJob"))

@@ -1,5 +1,8 @@
 """Measures of systems on judged topics, and comparisons with a baseline.
 
+The baseline is the first of the systems that has not learnt from these topics, one that is named, or the best of those
+that learn nothing, with which a model has to compete.
+
 A model that has learnt from some of these topics does better on them than on others: measuring it on them is no test.
 Its numbers are marked, and instead of a comparison the verdict of its cross-validation is given; if that used the same
 topics and judgments, its means are given beside those of the other systems, and its values on single topics are those
@@ -8,12 +11,9 @@ of models that had not seen the topic.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, replace
-from html import unescape
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -31,6 +31,7 @@ from searchlab.training.training_set import EXPANDED as RM3
 from searchlab.types import Floats
 from searchlab.web.api.judging.pool import topics_of_set
 from searchlab.web.api.measuring.collection_topics import has_learnt_from
+from searchlab.web.api.measuring.reports import list_reports
 from searchlab.web.api.measuring.topic_rankings import MAX_TOPICS, RANKING_DEPTH, choose_systems, rank_topics
 from searchlab.web.api.parameters import Parameter
 from searchlab.web.api.search.search import system_record
@@ -38,15 +39,21 @@ from searchlab.web.api.training.models import is_held_out, read_trial
 from searchlab.web.state.request_state import RequestState
 
 JUDGED = "Judged@10"
+# The baseline that is chosen by the first measure.
+BEST = "best"
 DEFAULT_MEASURES = ("nDCG@10", "AP", "P@10")
-# The title of a report is searched in this many bytes.
-MAX_TITLE_BYTES = 8192
-TITLE = re.compile(rb"<title>([^<]{1,300})</title>")
 # Means of the same rankings by the same judgments differ at most by rounding.
 ROUNDING = 1e-9
 
 MEASURES = Parameter(
     "measures", "strings", "measures such as nDCG@10; systems are compared by the first", DEFAULT_MEASURES, max_items=10
+)
+BASELINE = Parameter(
+    "baseline",
+    "string",
+    "the system to compare with: one of systems, or best, the best that learns nothing; by default the first",
+    default="",
+    max_length=200,
 )
 AGAINST_SYSTEM = Parameter(
     "against", "string", "the system to compare with the baseline topic by topic", default="", max_length=200
@@ -92,8 +99,9 @@ def measure_systems(
     measures: Sequence[str] = (),
     judge: str = "",
     against: str = "",
+    baseline: str = "",
 ) -> dict[str, Any]:
-    """Measures of systems on the topics of a set, topic by topic, and comparisons with the first, the baseline.
+    """Measures of systems on the topics of a set, topic by topic, and comparisons with a baseline.
 
     `against` is the system whose differences from the baseline are given for each topic, by default the best one.
     """
@@ -104,6 +112,9 @@ def measure_systems(
     check_comparable(measured[0])
     if against and against not in names:
         raise unknown_name("system to compare with the baseline", against, names)
+
+    if baseline not in ("", BEST, *names):
+        raise unknown_name("baseline", baseline, [BEST, *names])
 
     def evaluate() -> dict[str, Any]:
         topics = topics_of_set(state, topic_set)
@@ -116,21 +127,16 @@ def measure_systems(
             "topic_set": topic_set,
             "judge": judge,
             "measures": measured,
-            **_comparison_record(evaluated, measured, used, against),
+            **_comparison_record(evaluated, measured, used, against, baseline),
             "n_topics": len(used),
             "n_without_relevant": sum(max(grades[topic.qid].values()) < 1 for topic in used),
             "n_unjudged_topics": len(topics) - len(judged),
             "n_left_out": len(judged) - len(used),
         }
 
-    key = (store.version(), topic_set, tuple(names), tuple(measured), judge, against)
+    key = (store.version(), topic_set, tuple(names), tuple(measured), judge, against, baseline)
     answer = deepcopy(state.measurements.get(state.index, key, evaluate))
     return answer | {"reports": list_reports(state)}
-
-
-def list_reports(state: RequestState) -> list[dict[str, str]]:
-    """The reports of experiments, with their titles."""
-    return [{"name": name, "title": _title(path, name)} for name, path in state.reports.items()]
 
 
 def _evaluate(
@@ -201,13 +207,13 @@ def _held_out_values(
 
 
 def _comparison_record(
-    measured: list[MeasuredSystem], measures: list[str], topics: list[Topic], against: str
+    measured: list[MeasuredSystem], measures: list[str], topics: list[Topic], against: str, named: str
 ) -> dict[str, Any]:
     """Means, comparisons with the baseline, and the differences per topic, the largest gains first."""
     if not measured:
         return {"baseline": None, "against": None, "systems": [], "comparisons": [], "topics": []}
     measure = measures[0]
-    baseline = next((each for each in measured if each.bundle is None), measured[0])
+    baseline = _choose_baseline(measured, measure, named)
     others = [each for each in measured if each is not baseline]
     fair = [each for each in others if each.is_fair]
     best = max(fair or others, key=lambda each: float(np.mean(each.values_of(measure))), default=baseline)
@@ -230,6 +236,17 @@ def _comparison_record(
         "comparisons": _comparisons(baseline, others, measure),
         "topics": sorted(per_topic, key=lambda row: -float(row["difference"])),
     }
+
+
+def _choose_baseline(measured: Sequence[MeasuredSystem], measure: str, named: str) -> MeasuredSystem:
+    """The baseline that is named; by default the first system that has not learnt from these topics."""
+    scorers = [each for each in measured if each.system.kind != "model"]
+    if named == BEST and scorers:
+        return max(scorers, key=lambda each: each.evaluation.mean(measure))
+    for each in measured:
+        if each.system.name == named or (named in ("", BEST) and each.bundle is None):
+            return each
+    return measured[0]
 
 
 def _difference(value: float, other: float) -> float:
@@ -288,12 +305,3 @@ def _measured_record(measured: MeasuredSystem, measures: list[str]) -> dict[str,
         "cross_validated": measured.cross_validated,
         "held_out": measured.held_out is not None,
     }
-
-
-def _title(path: Path, name: str) -> str:
-    try:
-        with path.open("rb") as file:
-            match = TITLE.search(file.read(MAX_TITLE_BYTES))
-    except OSError:
-        return name
-    return unescape(match.group(1).decode(errors="replace")).strip() if match else name

@@ -13,6 +13,7 @@ from searchlab.web.api.search.search import find_stored
 from searchlab.web.api.training.train import TRAINABLE_RANKERS
 from searchlab.web.http_errors import NotFound
 from searchlab.web.jobs.job_journal import list_interrupted, remove_from_journal
+from searchlab.web.pages.job_cards import choose_jobs
 from searchlab.web.pages.judging.judge_page import choose_topic_set, collection_to_import
 from searchlab.web.pages.measuring.measure_page import OFFERED_MEASURES
 from searchlab.web.pages.page import BrowserSession, page_url
@@ -34,20 +35,23 @@ def experiments_page(state: RequestState, session: BrowserSession, values: dict[
     chosen = choose_topic_set(topic_sets, values["topic_set"])
     listed = experiments.list_experiments(state)
     jobs = listed["jobs"]
-    active = [job for job in jobs if job["state"] in ("running", "waiting")]
-    shown = next((job for job in active if job["state"] == "running"), next(iter(active or jobs), None))
+    card = choose_jobs(jobs)
     return {
         "topic_sets": topic_sets,
         "collection": collection_to_import(sets),
         "chosen": chosen["name"] if chosen else None,
         "n_judgments": sum(each["n_judgments"] for each in topic_sets),
         "experiments": listed["experiments"],
-        "job": shown,
-        "waiting": [job for job in active if job is not shown],
+        "job": card.shown,
+        "waiting": card.waiting,
+        "cancelled": card.cancelled,
         "interrupted": list_interrupted(state.index.folder, "experiment", {job["name"] for job in jobs}),
         "compared": list(experiments.DEFAULT_SYSTEMS),
         "trained": list(experiments.DEFAULT_RANKERS),
-        "rankers": [(name, plain_ranker(name, RANKERS[name].description)) for name in TRAINABLE_RANKERS],
+        "rankers": [
+            (name, plain_ranker(name, RANKERS[name].description), RANKERS[name].description)
+            for name in TRAINABLE_RANKERS
+        ],
         "measures": list(experiments.DEFAULT_MEASURES),
         "offered": list(OFFERED_MEASURES),
         "meanings": {name: plain_measure(name) for name in OFFERED_MEASURES},

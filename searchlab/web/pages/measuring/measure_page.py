@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from searchlab.web.api.judging.judge import list_topic_sets
-from searchlab.web.api.measuring.measure import list_reports, measure_systems
+from searchlab.web.api.measuring.measure import BEST, measure_systems
+from searchlab.web.api.measuring.reports import list_reports
 from searchlab.web.api.parameters import Parameter
 from searchlab.web.pages.judging.judge_page import choose_topic_set, collection_to_import, default_systems
 from searchlab.web.pages.page import BrowserSession
@@ -26,7 +27,9 @@ def measure_page(state: RequestState, session: BrowserSession, values: dict[str,
     sets = list_topic_sets(state)
     topic_sets = sets["topic_sets"]
     chosen = choose_topic_set(sorted(topic_sets, key=lambda each: -each["n_judgments"]), values["topic_set"])
-    compared = values["systems"] or default_systems(state.index)
+    compared = list(values["systems"] or default_systems(state.index))
+    if values["baseline"] not in ("", BEST, *compared):
+        compared = [values["baseline"], *compared]
     measures = values["measures"] or list(OFFERED_MEASURES[:N_DEFAULT_MEASURES])
     context = {
         "topic_sets": topic_sets,
@@ -34,6 +37,7 @@ def measure_page(state: RequestState, session: BrowserSession, values: dict[str,
         "chosen": chosen["name"] if chosen else None,
         "n_judgments": sum(each["n_judgments"] for each in topic_sets),
         "compared": compared,
+        "chosen_baseline": values["baseline"],
         "measures": measures,
         "offered": [*OFFERED_MEASURES, *(name for name in measures if name not in OFFERED_MEASURES)],
         "meanings": {name: plain_measure(name) for name in dict.fromkeys([*measures, *OFFERED_MEASURES])},
@@ -46,7 +50,13 @@ def measure_page(state: RequestState, session: BrowserSession, values: dict[str,
         return context
     against = values["against"] if values["against"] in compared else ""
     answer = measure_systems(
-        state, topic_set=chosen["name"], systems=compared, measures=measures, judge="", against=against
+        state,
+        topic_set=chosen["name"],
+        systems=compared,
+        measures=measures,
+        judge="",
+        against=against,
+        baseline=values["baseline"] or BEST,
     )
     return context | {"answer": answer} | measures_context(answer)
 
@@ -65,6 +75,7 @@ def measures_context(answer: dict[str, Any]) -> dict[str, Any]:
     draw_all = len(topics) <= 2 * MAX_DRAWN_TOPICS + 10
     return {
         "rows": rows,
+        "is_best_baseline": _is_best_baseline(rows, answer["baseline"], measures[0]),
         "labels": {row["name"]: row["label"] for row in rows},
         "others": [row["name"] for row in rows if row["name"] not in (against, answer["baseline"])],
         "biased": any(row["learnt_from_these"] and not row["held_out"] for row in rows if row["name"] == against),
@@ -78,6 +89,12 @@ def measures_context(answer: dict[str, Any]) -> dict[str, Any]:
         "n_won": sum(amount > 0 for amount in amounts),
         "n_lost": sum(amount < 0 for amount in amounts),
     }
+
+
+def _is_best_baseline(rows: Sequence[dict[str, Any]], baseline: str | None, measure: str) -> bool:
+    """Whether no system that learns nothing is better than the baseline: only then does it say much to beat it."""
+    means = {row["name"]: row["means"][measure] for row in rows if row["kind"] != "model"}
+    return baseline in means and means[baseline] >= max(means.values())
 
 
 def _best(rows: Sequence[dict[str, Any]], measure: str) -> float | None:

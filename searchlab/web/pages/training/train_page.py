@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from searchlab.features.feature_sets import DEFAULT_SET, offered_sets
 from searchlab.rankers.ranker_registry import RANKERS, SEARCH_RANKER
-from searchlab.training.recipe import RECIPES
+from searchlab.training.recipe import RECIPES, TUNED
 from searchlab.web.api.judging.judge import list_topic_sets
 from searchlab.web.api.parameters import Parameter
 from searchlab.web.api.training import train
 from searchlab.web.api.training.models import list_models, list_versions, needs_training, read_version
 from searchlab.web.jobs.job_journal import list_interrupted
+from searchlab.web.pages.job_cards import choose_jobs
 from searchlab.web.pages.judging.judge_page import choose_topic_set, collection_to_import
 from searchlab.web.pages.page import BrowserSession
-from searchlab.web.pages.plain_words import plain_ranker
+from searchlab.web.pages.plain_words import plain_features, plain_ranker, plain_recipe
 from searchlab.web.pages.training.model_page import charts_of, find_rival, offered_system
 from searchlab.web.pages.training.verdict_charts import mean_rows
 from searchlab.web.state.request_state import RequestState
+
+# The features of a set that are listed.
+MAX_LISTED_FEATURES = 5
 
 DELETED_MODEL = Parameter("deleted", "string", "the model that was just deleted", default="", max_length=60)
 
@@ -27,11 +32,8 @@ def train_page(state: RequestState, session: BrowserSession, values: dict[str, A
     sets = list_topic_sets(state)
     topic_sets = sets["topic_sets"]
     jobs = [job for job in train.list_jobs(state)["jobs"] if job["index"] == state.index.name]
-    waiting = [job for job in reversed(jobs) if job["state"] == "waiting"]
-    active = [job for job in jobs if job["state"] == "running"] or waiting[:1]
-    # A job that finished is shown rather than a later one that was cancelled.
-    ended = sorted((job for job in jobs if job not in active), key=lambda job: job["state"] == "cancelled")
-    shown: dict[str, Any] | None = next(iter(active or ended), None)
+    card = choose_jobs(jobs)
+    shown = card.shown
     of_job = shown["topic_set"] if shown and shown["topic_set"] in {each["name"] for each in topic_sets} else ""
     name = values["topic_set"] or of_job
     chosen = choose_topic_set(sorted(topic_sets, key=lambda each: -each["n_judgments"]), name)
@@ -48,13 +50,19 @@ def train_page(state: RequestState, session: BrowserSession, values: dict[str, A
             for name in sorted(train.TRAINABLE_RANKERS, key=lambda name: name != SEARCH_RANKER)
         ],
         "search_ranker": SEARCH_RANKER,
-        "recipes": RECIPES,
-        "features": [(name, len(names)) for name, names in offered_sets().items()],
+        "recipes": [
+            (name, plain_recipe(name), what)
+            for name, what in sorted(RECIPES.items(), key=lambda each: each[0] != TUNED)
+        ],
+        "features": [
+            (name, plain_features(name, len(names)), _shortened(names))
+            for name, names in sorted(offered_sets().items(), key=lambda each: each[0] != DEFAULT_SET)
+        ],
         "default_features": DEFAULT_SET,
         "job": shown,
-        "cancelled": jobs[0]["name"] if jobs and jobs[0] is not shown and jobs[0]["state"] == "cancelled" else "",
+        "cancelled": card.cancelled,
         "interrupted": list_interrupted(state.index.folder, "training", {job["name"] for job in jobs}),
-        "waiting": [job for job in waiting if job is not shown],
+        "waiting": card.waiting,
         "models": models["models"],
         "default_ranker": models["default_ranker"],
         "deleted_models": models["deleted"],
@@ -63,6 +71,10 @@ def train_page(state: RequestState, session: BrowserSession, values: dict[str, A
         "just_deleted": values["deleted"] if values["deleted"] in models["deleted"] else "",
         **_outcome(state, shown),
     }
+
+
+def _shortened(names: Sequence[str]) -> str:
+    return ", ".join(names[:MAX_LISTED_FEATURES]) + (", …" if len(names) > MAX_LISTED_FEATURES else "")
 
 
 def _outcome(state: RequestState, job: dict[str, Any] | None) -> dict[str, Any]:

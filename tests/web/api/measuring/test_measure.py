@@ -95,6 +95,22 @@ def test_the_system_compared_topic_by_topic_can_be_chosen(app_state):
         measure(app_state, systems=systems, against="dirichlet")
 
 
+def test_the_baseline_can_be_chosen_or_be_the_best_that_learns_nothing(app_state, folder, model):
+    judge_topics(app_state)
+    add(folder, model)
+    systems = ["jm", "bm25", "tfidf", "model:learnt"]
+    found = measure(app_state, systems=systems, measures=["AP"], baseline="best")
+    means = {each["name"]: each["means"]["AP"] for each in found["systems"]}
+    assert means["model:learnt"] > max(means[name] for name in systems[:3])  # it does not count
+    assert means[found["baseline"]] == max(means[name] for name in systems[:3])
+    chosen = measure(app_state, systems=systems, measures=["AP"], baseline="tfidf")
+    assert chosen["baseline"] == "tfidf"
+    assert {each["name"] for each in chosen["comparisons"]} == {"jm", "bm25", "model:learnt"}
+    assert measure(app_state, systems=["model:learnt"], baseline="best")["baseline"] == "model:learnt"
+    with pytest.raises(SettingError, match="'dirichlet'"):
+        measure(app_state, systems=systems, baseline="dirichlet")
+
+
 def test_wins_and_losses_are_counted_and_tested(app_state):
     judge_topics(app_state, grades=lambda qid: {f"{qid}-bad7": 2, f"{qid}-bad6": 1, f"{qid}-good1": 0})
     found = measure(app_state, systems=["bm25", "jm", "bm25:k1=0.9"], measures=["AP"])
@@ -333,7 +349,10 @@ def test_reports_of_experiments_are_listed_with_their_titles(app_state, tmp_path
     for name, text in (("b", "<html><title>Stopping &amp; stemming</title>"), ("a", "no title")):
         (tmp_path / name).mkdir()
         (tmp_path / name / "report.html").write_text(text)
-    expected = [{"name": "a", "title": "a"}, {"name": "b", "title": "Stopping & stemming"}]
+    expected = [
+        {"name": "a", "title": "a", "is_experiment": False},
+        {"name": "b", "title": "Stopping & stemming", "is_experiment": False},
+    ]
     assert measure(app_state)["reports"] == expected
     shutil.rmtree(tmp_path / "a")
     assert measure(app_state)["reports"] == expected[1:]

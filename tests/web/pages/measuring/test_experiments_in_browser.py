@@ -25,16 +25,75 @@ def test_pages_are_accessible(check_page, path):
     check_page(path)
 
 
+def test_experiments_lead_from_measure_to_documents_and_reports_lead_back(show, find, wait):
+    shown = show("/measure")
+    shown.find_element("link text", "Do titles help?").click()
+    wait("location.pathname === '/experiment' && document.querySelector('.strip')")
+    find("td a").click()
+    wait("document.querySelectorAll('.rankings li a').length > 10")
+    find(".rankings li a").click()
+    wait("location.pathname === '/document' && document.querySelector('main h1')")
+    shown.back()
+    wait("document.querySelector('.rankings')")
+    shown.back()
+    wait("document.querySelector('#means')")
+    shown.find_element("link text", "the report").click()
+    wait("location.pathname === '/report/titles/' && document.querySelector('nav')")
+    shown.find_element("link text", "Results, with links to topics and documents").click()
+    wait("location.pathname === '/experiment' && location.search.includes('name=titles')")
+    shown.back()
+    wait("document.querySelector('nav')")
+    shown.find_element("link text", "← Experiments").click()
+    wait("location.pathname === '/experiments'")
+
+
+def test_the_baseline_is_chosen_and_by_default_the_best_that_learns_nothing(show, find, wait):
+    from selenium.webdriver.support.ui import Select
+
+    shown = show("/measure?systems=dirichlet&systems=bm25&systems=bm25%2Brm3")
+    rows = {
+        row.find_element("css selector", "th").text: float(row.find_element("css selector", "td").text)
+        for row in shown.find_elements("css selector", "#means ~ .scroll tbody tr")
+    }
+    best = max(rows, key=rows.get)
+    assert find("#better").text == f"Is it better than {best}?"
+    assert f"{best} is the best of these systems that learns nothing" in find("#better ~ .note").text
+    worst = {"BM25": "bm25", "Dirichlet": "dirichlet", "BM25 + RM3": "bm25+rm3"}[min(rows, key=rows.get)]
+    Select(find("#baseline")).select_by_value(worst)
+    find(".choose .button").click()
+    named = f"Is it better than {min(rows, key=rows.get)}?"
+    wait("document.getElementById('better')?.textContent === arguments[0]", named)
+    assert shown.find_elements("css selector", ".sentences .good") == []
+    shown.find_element("link text", "Compare with the best one").click()
+    wait("document.getElementById('better')?.textContent === arguments[0]", f"Is it better than {best}?")
+
+
 @pytest.mark.parametrize("path", ["/measure", "/experiments"])
 def test_measures_are_explained_where_they_are_chosen(show, find, path):
     shown = show(path)
-    find(".choose .more:has(.meanings) > summary").click()
+    find(".choose .meant > summary").click()
     offered = [each.get_attribute("value") for each in shown.find_elements("css selector", "[name=measures]")]
-    terms = [each.text for each in shown.find_elements("css selector", ".choose .meanings dt")]
+    terms = [each.text for each in shown.find_elements("css selector", ".choose .meant dt")]
     assert terms == offered
-    explained = [each.text for each in shown.find_elements("css selector", ".choose .meanings dd")]
+    explained = [each.text for each in shown.find_elements("css selector", ".choose .meant dd")]
     assert explained[terms.index("RR")].startswith("1 if the first document is relevant")
     assert all(explained)
+
+
+@pytest.mark.parametrize(("path", "menus"), [("/train", "form.train option"), ("/experiments", ".choose label")])
+def test_menus_have_plain_words_and_technical_names_open_below(show, find, path, menus):
+    shown = show(path)
+    words = [each.get_attribute("textContent").strip() for each in shown.find_elements("css selector", menus)]
+    assert "Which of two documents is better? Top ranks count more" in words
+    technical = ("rsvm", "softmax", "mhr", "lambdamart", "letor", "nallapati", "table1", "compact", "tuned", "ordrank")
+    assert [each for each in words if any(name in each.lower() for name in technical)] == []
+    find("form .names > summary").click()
+    named = find("form .names").text
+    assert "rsvm-ir: RSVM-IR: pairs weighed by grades" in named
+    if path == "/train":
+        assert "Recommended: 19 properties of words, neighbours and feedback" in words
+        assert "Recommended: the best few settings, averaged" in words
+        assert "compact: score.both.bm25, " in named and "tuned: powers of the features" in named
 
 
 def choose(shown, name, *values):
@@ -65,6 +124,37 @@ def test_an_experiment_is_started_and_read(show, find, wait):
     wait("document.querySelectorAll('.rankings li a').length > 10")
     find(".rankings li a").click()
     wait("location.pathname === '/document'")
+
+
+def start_slow_experiment(shown, find, wait, title):
+    """An experiment that takes long enough to be cancelled."""
+    choose(shown, "systems", "bm25", "bm25+rm3")
+    choose(shown, "rankers", "lambdamart")
+    find("#title").clear()
+    find("#title").send_keys(title)
+    find(".choose .button").click()
+    wait("document.getElementById('job')?.textContent.includes(arguments[0])", title)
+
+
+def test_an_identical_experiment_is_refused_and_one_that_finished_is_shown_rather_than_a_cancelled_one(
+    show, browser, find, wait
+):
+    shown = show("/experiments")
+    assert find("#job").text == "Which model of language? is complete"
+    start_slow_experiment(shown, find, wait, "Trees")
+    assert find("#job").text == "Running Trees"
+    # The same one again: refused, with the entries kept.
+    choose(shown, "systems", "bm25", "bm25+rm3")
+    choose(shown, "rankers", "lambdamart")
+    find("#title").send_keys("Trees")
+    find(".choose .button").click()
+    assert "already: wait for it, or cancel it" in wait("document.querySelector('.mistake')?.textContent")
+    assert find("#title").get_property("value") == "Trees"
+    browser.get_log("browser")  # the status 409
+    find(".job .danger").click()
+    wait("document.querySelector('.notice')?.textContent.includes('Trees was cancelled')")
+    assert wait("document.getElementById('job')?.textContent") == "Which model of language? is complete"
+    assert find(".job .primary").text == "See the results"
 
 
 def test_a_mistake_has_the_focus_and_all_entries_are_kept(show, browser, find, wait):

@@ -5,6 +5,7 @@ from html import unescape
 
 import pytest
 
+from searchlab.web.pages.measuring import measure_page
 from searchlab.web.pages.measuring.measure_page import measures_context
 from tests.web.pages.judging_client import page, split_url, topic, words
 
@@ -32,7 +33,7 @@ def test_systems_are_measured_topic_by_topic(client, store):
     assert amounts == sorted(amounts, reverse=True)
     n_won, n_lost = sum(amount > 0 for amount in amounts), sum(amount < 0 for amount in amounts)
     assert f"{n_won} won , {n_lost} lost , {3 - n_won - n_lost} the same, in AP" in text
-    assert "No reports found" in text
+    assert "There are none yet" in text
 
 
 def measured(n_topics=3, **changes):
@@ -62,6 +63,39 @@ def test_a_model_that_has_learnt_from_the_topics_is_shown_as_cross_validated():
     context = measures_context(measured(learnt_from_these=False))
     assert context["rows"][1]["shown"] == {"AP": 0.9, "RR": 0.9}
     assert not context["biased"]
+
+
+def compared(baseline):
+    """The answer for two scorers, the second one better, and a model that is significantly better than the first."""
+    common = {"kind": "scorer", "judged": 1.0, "learnt_from_these": False, "cross_validated": None, "held_out": False}
+    systems = [
+        common | {"name": "bm25", "label": "BM25", "means": {"AP": 0.5}},
+        common | {"name": "bm25+rm3", "label": "BM25 + RM3", "means": {"AP": 0.6}},
+        common | {"name": "model:m", "label": "m", "kind": "model", "means": {"AP": 0.61}},
+    ]
+    others = [each["name"] for each in systems if each["name"] != baseline]
+    comparison = {"sentence": "better on 9", "wins": 9, "losses": 1, "ties": 0, "difference": 0.1, "p": 0.01}
+    return {
+        "topic_set": "mine",
+        "measures": ["AP"],
+        "systems": systems,
+        "baseline": baseline,
+        "against": "model:m",
+        "comparisons": [comparison | {"name": name} for name in others],
+        "topics": [],
+        "n_topics": 10,
+        **dict.fromkeys(("n_without_relevant", "n_unjudged_topics", "n_left_out"), 0),
+    }
+
+
+@pytest.mark.parametrize(("baseline", "n_green"), [("bm25+rm3", 2), ("bm25", 0)])
+def test_only_what_is_better_than_the_best_baseline_is_green(client, store, monkeypatch, baseline, n_green):
+    store.judge("mine", topic(store, "lymphoma"), "d1", judge="me", grade=1)
+    monkeypatch.setattr(measure_page, "measure_systems", lambda state, **values: compared(baseline))
+    shown = page(client, "/measure", topic_set="mine", measures=["AP"])
+    assert shown.count('<li class="good">') == n_green
+    assert f"Is it better than {'BM25 + RM3' if n_green else 'BM25'} ?" in words(shown)
+    assert ("Compare with the best one" in shown) == (n_green == 0)
 
 
 @pytest.mark.parametrize(("n", "parts"), [(0, (0, 0, 0)), (60, (60, 0, 0)), (61, (25, 11, 25))])

@@ -305,6 +305,24 @@ def test_the_quality_of_a_judged_query_is_beside_its_ranker(show):
     assert set(texts(shown, ".graded")) == {"definitely relevant", "not relevant"}
 
 
+@pytest.mark.parametrize("path", ["/?q=lymphoma", "/compare?q=lymphoma&left=bm25&right=tfidf"])
+def test_the_quality_of_a_ranking_is_explained_by_keys_alone(show, look, press, path):
+    from selenium.webdriver.common.keys import Keys
+
+    shown = show(path, width=390)
+    (summary, *_) = shown.find_elements("css selector", ".measured > summary")
+    shown.execute_script("arguments[0].focus()", summary)
+    press(Keys.ENTER)
+    assert texts(shown, ".measured[open] > .note")[0].startswith("1 is the best possible order")
+    for width in (390, 1280):  # what opens covers nothing
+        look(width)
+        bottom, top = shown.execute_script(
+            "const box = (what) => document.querySelector(what).getBoundingClientRect();"
+            "return [box('.measured[open] > .note').bottom, box('.results, .side h2').top]"
+        )
+        assert 0 < bottom <= top
+
+
 def test_menus_have_plain_words_with_technical_names(show):
     shown = show("/")
     options = texts(shown, "#system option")

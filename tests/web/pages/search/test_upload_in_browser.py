@@ -1,6 +1,7 @@
 """From a folder on the user's disk to results, without leaving the browser."""
 
 import json
+import signal
 from urllib.parse import urlsplit
 from urllib.request import Request, urlopen
 
@@ -78,6 +79,21 @@ def test_uploads_of_an_earlier_server_are_listed_and_deleted(show, find, wait, s
     wait("document.body.dataset.index === 'letters'")
 
 
+def test_a_page_opened_while_documents_are_being_indexed_shows_when_they_are(show, browser, find, wait, address):
+    words = " ".join(f"word{number % 5000}" for number in range(100_000))
+    send(address, "/api/uploads", json.dumps({"name": "later"}).encode(), JSON)
+    for number in range(8):
+        send(address, f"/api/uploads/file?name=later&path={number}.txt", f"{number} {words}".encode(), FILE)
+    send(address, "/api/uploads/index", json.dumps({"name": "later"}).encode(), JSON)
+    show("/upload")
+    assert find('[data-upload-name="later"]').get_attribute("data-state") == "indexing"
+    assert "Being indexed now" in find('[data-upload-name="later"]').text
+    browser.execute_script("window.wasHere = true")
+    wait("document.querySelector('[data-upload-name=later]').dataset.state === 'done'", seconds=60)
+    assert browser.execute_script("return window.wasHere")
+    assert find('[data-upload-name="later"] a.button').text == "Search it"
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_the_page_is_accessible(show, find, shortcomings, too_wide, faint_words, scheme):
     show("/upload", width=390, scheme=scheme)
@@ -109,3 +125,66 @@ def test_an_upload_goes_on_when_the_connection_is_back(show, browser, find, wait
     wait("document.querySelector('[data-outcome]:not([hidden])')", seconds=60)
     assert "1 document" in find("[data-account]").text
     browser.get_log("browser")  # the failed requests
+
+
+def test_an_upload_to_a_server_that_hangs_goes_on_when_it_does(show, browser, find, wait, servers, address, tmp_path):
+    (tmp_path / "one.txt").write_text("A letter about zebras")
+    show("/upload")
+    find("#upload-name").send_keys("unmoved")
+    find("#upload-files").send_keys(str(tmp_path / "one.txt"))
+    browser.execute_script("document.body.dataset.answerSeconds = '0.4'")
+    servers[address].send_signal(signal.SIGSTOP)
+    try:
+        find("[data-upload] button").click()
+        wait("document.querySelector('[data-stage]').textContent === 'Connection lost, trying again …'")
+    finally:
+        servers[address].send_signal(signal.SIGCONT)
+        browser.execute_script("document.body.dataset.answerSeconds = '8'")
+    wait("document.querySelector('[data-outcome]:not([hidden])')", seconds=60)
+    assert "1 document" in find("[data-account]").text
+    browser.get_log("browser")  # that the upload was begun already
+
+
+# Drops a folder with a file, and a file; entries are what browsers give for what is dropped.
+DROP = """
+const file = (name, text) => ({isFile: true, fullPath: '/' + name,
+  file: (resolve) => resolve(new File([text], name.split('/').pop()))});
+const folder = {isFile: false, createReader: () => { const left = [[file('notes/a.txt', 'Zebras are striped.')], []];
+  return {readEntries: (resolve) => resolve(left.shift())}; }};
+const entries = [folder, file('b.txt', 'No animals.'), file('.hidden', 'secret')];
+const [types, megabytes] = arguments;
+const large = {size: megabytes * 2 ** 20};
+if (megabytes) entries.push({isFile: true, fullPath: '/large.pdf', file: (resolve) => resolve(large)});
+const zone = document.querySelector('[data-drop]');
+for (const type of types) {
+  const event = new Event(type, {bubbles: true, cancelable: true});
+  event.dataTransfer = {items: entries.map(entry => ({webkitGetAsEntry: () => entry}))};
+  if (zone.dispatchEvent(event)) throw new Error('the browser would open the file instead');
+}
+"""
+
+
+def test_what_is_dropped_is_uploaded_and_the_page_names_its_folder_and_bounds(show, browser, find, wait, medical):
+    show("/upload")
+    note = find("main > .note").text
+    assert "in its folder uploads/, until they are deleted here" in note
+    assert "At most 5,000 files, 100 MB each and 500 MB together; hidden files are left out." in note
+    browser.execute_script(DROP, ["dragover"])
+    assert "over" in find("[data-drop]").get_attribute("class")
+    browser.execute_script(DROP, ["drop"])
+    wait("document.querySelector('[data-chosen]').textContent.startsWith('2 files')")
+    assert "over" not in find("[data-drop]").get_attribute("class")
+    find("#upload-name").send_keys("dropped")
+    find("[data-upload] button").click()
+    wait("document.querySelector('[data-outcome]:not([hidden])')", seconds=60)
+    stored = medical.parent / "uploads" / "dropped"
+    assert sorted(str(path.relative_to(stored)) for path in stored.rglob("*.txt")) == ["b.txt", "notes/a.txt"]
+
+
+def test_what_is_too_much_is_said_before_anything_is_sent(show, browser, wait):
+    show("/upload")
+    browser.execute_script(DROP, ["drop"], 101)
+    problem = "document.querySelector('[data-problem]:not([hidden])')?.textContent"
+    assert wait(problem) == "Not uploaded: large.pdf is larger than 100 MB"
+    browser.execute_script(DROP, ["drop"], 501)
+    wait(f"{problem} === 'Not uploaded: 501 MB, expected at most 500'")

@@ -1,6 +1,8 @@
 """Training in a browser while other things happen: the same job again, other tabs, and the end of the server."""
 
 import json
+import signal
+from contextlib import contextmanager
 from urllib.parse import urlsplit
 from urllib.request import Request, urlopen
 
@@ -81,6 +83,63 @@ def test_a_page_that_is_looked_at_again_shows_what_another_tab_has_begun(show, b
     browser.execute_script(LOOK_AGAIN)
     wait(f"{JOB}?.dataset.job === '{id}' && {JOB}.textContent.includes('Training elsewhere')")
     wait("document.querySelector('.strip').textContent.includes('training')")
+
+
+def test_the_ranker_in_use_is_still_in_use_after_a_restart(show, browser, find, wait, serve, servers, medical, address):
+    show("/?q=lymphoma&system=dirichlet")
+    ranked = browser.execute_script("return [...document.querySelectorAll('.result')].map(e => e.dataset.docno)")
+    send(address, "/api/models/use", system="dirichlet", judge="me")
+    ended = servers.pop(address)
+    ended.terminate()
+    ended.wait(20)
+    ended.stdout.close()
+    assert serve(medical, port=urlsplit(address).port) == address
+    show("/?q=lymphoma")
+    try:
+        assert find("#system option:checked").text == "Language model (Dirichlet), in use"
+        assert "in use: Dirichlet" in find(".strip").text
+        again = browser.execute_script("return [...document.querySelectorAll('.result')].map(e => e.dataset.docno)")
+        assert again == ranked
+        show("/?q=lymphoma&system=bm25")
+        other = browser.execute_script("return [...document.querySelectorAll('.result')].map(e => e.dataset.docno)")
+        assert other != ranked
+    finally:
+        send(address, "/api/models/use", system="", judge="me")
+
+
+@contextmanager
+def hanging(browser, server):
+    """The server accepts connections, and answers nothing."""
+    browser.execute_script("document.body.dataset.answerSeconds = '0.4'")
+    server.send_signal(signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        server.send_signal(signal.SIGCONT)
+
+
+def test_progress_says_that_a_server_hangs(show, browser, wait, train, servers, address):
+    id = train("hangs")
+    show("/train")
+    wait(f"{JOB}?.dataset.job === '{id}' && {JOB}.dataset.state === 'running'")
+    with hanging(browser, servers[address]):
+        wait("document.querySelector('[data-lost]').checkVisibility()")
+    wait("!document.querySelector('[data-lost]')?.checkVisibility()")
+
+
+def test_a_judgment_for_a_server_that_hangs_is_made_once(show, browser, press, wait, servers, address):
+    show("/pool?topic_set=medical&qid=4")
+    wait("performance.getEntriesByType('resource').filter(each => each.name.includes('/pool?')).length >= 2")
+    n = "Number(document.querySelector('.pool-head .progress span').textContent.split(' ')[0])"
+    before = wait(f"String({n})")
+    with hanging(browser, servers[address]):
+        press("2")
+        wait("document.getElementById('saving').textContent.startsWith('Connection lost, trying again: 1 judgment')")
+        # Two more attempts, which the server receives when it goes on.
+        wait("performance.getEntriesByType('resource').filter(each => each.name.endsWith('/judgments')).length >= 2")
+    wait(f"{n} === {before} + 1 && document.getElementById('saving').textContent === ''")
+    press("u")
+    wait(f"{n} === {before} && document.querySelector('.notice').textContent.includes('Undone')")
 
 
 def test_a_training_that_a_restart_interrupts_is_offered_again_and_open_pages_go_on(

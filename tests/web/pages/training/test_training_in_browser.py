@@ -7,6 +7,8 @@ from urllib.request import Request, urlopen
 import pytest
 
 from searchlab.corpus.values.conversion import make_qrels, make_topics
+from searchlab.rankers.bundle import load_bundle
+from searchlab.rankers.model_store.model_files import list_model_files
 
 MEDICAL = Path(__file__).parents[4] / "corpora" / "medical"
 # Training has low priority.
@@ -174,6 +176,69 @@ def test_the_learning_curve_is_drawn_with_the_estimate_how_many_more_judgments_w
     notes = texts(drawn, ".note")
     assert notes[0].startswith("Learning from 20 topics instead of 10: nDCG@10 +.")
     assert notes[1] == f"About {advice['n_more']} more topics would probably settle it, if they are like these."
+
+
+@pytest.mark.parametrize(
+    "path", ["/train", "/model?name=again", "/models", "/next?topic_set=medical&left=bm25&right=dirichlet"]
+)
+def test_measures_are_explained_where_they_stand(show, address, first_model, path):
+    shown = show(path)
+    for explained in shown.find_elements("css selector", ".meant"):
+        explained.find_element("css selector", "summary").click()
+    meanings = dict(zip(texts(shown, ".meant dt"), texts(shown, ".meant dd"), strict=True))
+    assert meanings["nDCG@10"].startswith("how close the order is to the best possible one")
+    if path == "/train":
+        assert {"AP", "P@10"} <= set(meanings)
+        assert texts(shown, ".job .meant dt") != []
+
+
+def test_points_of_precision_and_recall_are_where_their_numbers_say(show, browser, address, first_model):
+    show("/model?name=again")
+    lines, zero, one, left, right = browser.execute_script(
+        "const chart = [...document.querySelectorAll('.chart')].find(e => e.textContent.includes('(recall)'));"
+        "chart.querySelector('details').open = true; chart.id = 'recall';"
+        "const grid = [...chart.querySelectorAll('.grid')].map(each => Number(each.getAttribute('y1')));"
+        "const [axis] = chart.querySelectorAll('.grid');"
+        "return [[...chart.querySelectorAll('.plot g')].map(g => [...g.querySelectorAll('circle')]"
+        ".map(each => [Number(each.getAttribute('cx')), Number(each.getAttribute('cy'))])),"
+        " grid[0], grid.at(-1), Number(axis.getAttribute('x1')), Number(axis.getAttribute('x2'))]"
+    )
+    table = browser.find_element("id", "recall")
+    recalls = [float(text) for text in texts(table, "thead .n")]
+    rows = [[float(text) for text in texts(row, ".n")] for row in table.find_elements("css selector", "tbody tr")]
+    assert (len(rows), len(rows[0])) == (len(lines), 11)
+    assert len(rows) >= 2
+    for points, precisions in zip(lines, rows, strict=True):
+        assert [(x - left) / (right - left) for x, _ in points] == pytest.approx(recalls, abs=0.001)
+        assert [(zero - y) / (zero - one) for _, y in points] == pytest.approx(precisions, abs=0.001)
+    names = texts(table, ".legend bdi")
+    assert names == texts(table, "tbody th")
+
+
+def test_measure_draws_the_values_of_topics_that_were_held_out(show, medical, address, first_model):
+    held_out = load_bundle(list_model_files(medical)["again"]).trial["held_out"]
+    model, baseline = (held_out["values"][name] for name in (next(iter(held_out["values"])), "BM25"))
+    topics = {topic.qid: topic.text for topic in make_topics(MEDICAL / "topics.tsv")}
+    expected = {topics[qid]: value - other for qid, value, other in zip(held_out["qids"], model, baseline, strict=True)}
+    shown = show("/measure?topic_set=medical&systems=bm25&systems=model%3Aagain&measures=nDCG%4010")
+    rows = shown.find_elements("css selector", ".topics-chart .part")
+    drawn = {
+        row.find_element("css selector", ".label").text: float(
+            row.find_element("css selector", ".n").text.replace("−", "-")
+        )
+        for row in rows
+    }
+    assert drawn == pytest.approx(expected, abs=0.0006)
+    assert len(set(expected.values())) > 5
+    # The bars are as long as their numbers.
+    widths = shown.execute_script(
+        "return [...document.querySelectorAll('.topics-chart .part')].map(each =>"
+        " Number(each.querySelector('rect').getAttribute('width')))"
+    )
+    amounts = [abs(amount) for amount in drawn.values()]
+    longest = max(range(len(amounts)), key=amounts.__getitem__)
+    scale = widths[longest] / amounts[longest]
+    assert widths == pytest.approx([scale * amount for amount in amounts], abs=scale * 0.001)
 
 
 def test_a_model_whose_topic_set_was_renamed_leads_to_no_retraining(show, find, address, first_model):
