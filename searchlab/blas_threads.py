@@ -45,6 +45,18 @@ def count_blas_threads() -> int:
     return max((int(library.num_threads) for library in _libraries().lib_controllers), default=1)
 
 
+def describe_blas() -> str:
+    """The libraries of matrix products of this process, with the kind of processor that they are made for."""
+    import scipy.linalg  # noqa: F401
+
+    found = [
+        f"{each.internal_api} {each.version} ({getattr(each, 'architecture', None) or 'any processor'})"
+        for each in _libraries().lib_controllers
+        if "cvxopt" not in each.filepath  # which has one of its own, and is loaded late
+    ]
+    return ", ".join(sorted(found)) or "none"
+
+
 @contextmanager
 def use_blas_threads(n_threads: int) -> Iterator[None]:
     """Let matrix products use this many threads within a `with` block."""
