@@ -35,7 +35,15 @@ from typing import Any
 
 import numpy as np
 import psutil
-from cluster_model import CostModel, Point, compare, compare_builds, compare_gathering, describe, print_extrapolation
+from cluster_model import (
+    CostModel,
+    Point,
+    compare,
+    compare_builds,
+    compare_gathering,
+    print_extrapolation,
+    print_formulas,
+)
 from collection import make_queries, write_collection
 from report import table
 
@@ -149,7 +157,13 @@ def measure_size(work: Path, source: Path, n_docs: int, n_parts: int, topics: li
     return asdict(point) | {"merge": merge}
 
 
-def warm_up(work: Path, cluster: searchlab.Cluster) -> None:
+def build_here(work: Path, source: Path) -> float:
+    """The seconds that one process takes to build, after it has loaded what that needs."""
+    warm_up(work, None)
+    return build(source, work / "plain", None)
+
+
+def warm_up(work: Path, cluster: searchlab.Cluster | None) -> None:
     """Let all workers load what building needs: that takes as long as indexing thousands of documents."""
     source = work / "few.jsonl"
     write_collection(source, 300)
@@ -290,7 +304,7 @@ def report_workers(
 ) -> bool:
     """Print times of one process and of workers; whether the targets are met."""
     cores = len(os.sched_getaffinity(0))
-    plain_build = known.get("plain build", lambda: build(source, work / "plain", None))
+    plain_build = known.get("plain build", lambda: build_here(work, source))
     rows, is_fast = [], True
     for number in workers:
         found = known.get(f"workers {number}", lambda number=number: measure_workers(work, source, number, topics))
@@ -312,7 +326,7 @@ def report_workers(
     print(table([*head, "CPU s of all", "of one process"], rows), flush=True)
     sent, returned = known.get("bytes", lambda: count_bytes(work / "plain", topics))
     print(f"\nbytes of a topic: {sent:,.0f} to the worker, {returned:,.0f} back (k={DEPTH})\n")
-    print("By shards (`--divide shards`), with the counting of bytes:\n")
+    print(f"By shards (`--divide shards`), k={DEPTH}:\n")
     head = ["", "shards", "first run s", "run s", "bytes of a topic to the workers", "bytes back"]
     print(
         table(head, [describe_shards(number, known.get(f"workers {number}", dict)) for number in workers]), flush=True
@@ -357,7 +371,7 @@ def report_model(
     builds = {number: known.get(f"workers {number}", dict)["build"] for number in workers if number <= cores}
     is_close &= compare_builds(model, largest, builds)
     is_close &= compare_gathering(model, gathers)
-    print(f"\n{describe(model)}\n")
+    print_formulas(model, measured, builds, gathers)
     print_extrapolation(model, measured)
     return is_close
 

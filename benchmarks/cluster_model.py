@@ -147,20 +147,38 @@ def compare_gathering(model: CostModel, gathers: Mapping[int, Mapping[str, float
     return abs(error) <= MAX_ERROR
 
 
-def describe(model: CostModel) -> str:
-    """The constants in a few lines."""
-    build, gather = model.build, model.gather["p50"]
-    lines = [
-        f"build: {build[0]:.2f} s + {model.client[1] * 1e6:.2f} µs a document in the client + "
-        f"{(build[1] - model.client[1]) * 1e6:.1f} µs a document, divided by the workers",
-        f"merge: {model.merge[0]:.2f} s + {model.merge[1] * 1e6:.1f} µs a document",
-        *(
-            f"query, {name}: {1e3 * base:.3f} ms + {1e3 * shard:.3f} ms a shard + {1e9 * doc:.3f} ns a document"
-            for name, (base, shard, doc) in model.query.items()
-        ),
-        f"scatter and gather, p50: {1e3 * gather[0]:.2f} ms + {1e3 * gather[1]:.3f} ms a worker",
+def print_formulas(
+    model: CostModel, largest: Point, builds: Mapping[int, float], gathers: Mapping[int, Mapping[str, float]]
+) -> None:
+    """Print the formulas, and for the largest size what was measured beside what they give."""
+    build, gather, most = model.build, model.gather["p50"], max(gathers)
+    serial = min(model.client[1], build[1])
+    formula = (
+        f"{build[0]:.2f} s + {serial * 1e6:.2f} µs a document + {(build[1] - serial) * 1e6:.1f} µs a document / workers"
+    )
+    rows = [("build, one worker", formula, largest.build, model.build_seconds(largest.n_docs), "s")]
+    rows += [
+        (f"build, {number} workers", "the same", seconds, model.build_seconds(largest.n_docs, number), "s")
+        for number, seconds in sorted(builds.items())
+        if number > 1
     ]
-    return "\n".join(lines)
+    formula = f"{model.merge[0]:.2f} s + {model.merge[1] * 1e6:.1f} µs a document"
+    rows += [("merge", formula, largest.merge, model.merge_seconds(largest.n_docs), "s")] if largest.merge else []
+    names = {"mean": "a topic of a batch, k = 1000", "p50": "a query, k = 10, p50", "p99": "a query, k = 10, p99"}
+    for name, title in names.items():
+        base, shard, doc = model.query[name]
+        formula = f"{1e3 * base:.3f} ms + {1e3 * shard:.3f} ms a shard + {1e9 * doc:.3f} ns a document"
+        expected = model.query_seconds(name, largest.n_docs, largest.n_shards)
+        rows.append((title, formula, 1000 * largest.query[name], 1000 * expected, "ms"))
+    formula = f"{1e3 * gather[0]:.1f} ms + {1e3 * gather[1]:.2f} ms a worker"
+    asked = 1000 * gathers[most]["p50"], 1000 * model.gather_seconds("p50", most)
+    rows.append((f"scatter and gather, {most} workers, p50", formula, *asked, "ms"))
+    cells = [
+        [title, formula, f"{measured:.3g} {unit}", f"{expected:.3g} {unit} ({expected / measured - 1:+.0%})"]
+        for title, formula, measured, expected, unit in rows
+    ]
+    head = ["", "formula", f"{largest.n_docs:,} documents, {largest.n_shards} shards: measured", "by the model"]
+    print(f"\nThe model, fitted to the smaller sizes, and the largest.\n\n{table(head, cells)}\n")
 
 
 def extrapolate(model: CostModel, largest: Point, n_docs: float) -> dict[str, str]:

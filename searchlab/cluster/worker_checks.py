@@ -61,8 +61,11 @@ def installed_versions() -> dict[str, str]:
 def code_digest() -> str:
     """A hash of all modules and data of searchlab: two working copies may have one version."""
     package = Path(__file__).parents[1]
+    examples = package / "examples"  # which are there if searchlab was installed, not in a working copy
     found = hashlib.blake2b(digest_size=8)
     for path in sorted(path for path in package.rglob("*") if path.suffix in CODE_SUFFIXES):
+        if path.is_relative_to(examples):
+            continue
         content = path.read_bytes()
         found.update(f"{path.relative_to(package).as_posix()} {len(content)}\n".encode() + content)
     return found.hexdigest()

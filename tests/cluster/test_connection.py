@@ -285,6 +285,9 @@ def test_another_built_in_model_is_other_code(tmp_path, monkeypatch):
     monkeypatch.setattr(worker_checks, "__file__", str(tmp_path / "searchlab" / "cluster" / "worker_checks.py"))
     before = code_digest.__wrapped__()
     assert before == code_digest()
+    (tmp_path / "searchlab" / "examples").mkdir(exist_ok=True)
+    (tmp_path / "searchlab" / "examples" / "docs.json").write_text("{}")
+    assert code_digest.__wrapped__() == before
     with (tmp_path / "searchlab" / "rankers" / "builtin_model.json").open("a") as file:
         file.write(" ")
     assert code_digest.__wrapped__() != before
@@ -310,3 +313,10 @@ def test_another_index_of_the_same_path_is_named(tmp_path):
     path.write_text("{}")
     with pytest.raises(ClusterError, match=r"worker tcp://w0:1 finds .*manifest.json to be a file with another"):
         check_contents(answering({str(path): "a file with another"}), [path])
+
+
+def test_a_scheduler_file_that_is_not_complete_is_waited_for(external, tmp_path, monkeypatch):
+    monkeypatch.setattr(external, "scheduler_file", tmp_path / "scheduler.json")
+    for content, is_written in (("", False), ('{"type": "Sched', False), ('{"address": "tcp://127.0.0.1:1"}', True)):
+        (tmp_path / "scheduler.json").write_text(content)
+        assert external._is_scheduler_file_written() == is_written
