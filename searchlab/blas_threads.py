@@ -46,13 +46,17 @@ def count_blas_threads() -> int:
 
 
 def describe_blas() -> str:
-    """The libraries of matrix products of this process, with the kind of processor that they are made for."""
+    """The libraries of matrix products of NumPy and SciPy, with the kind of processor that they are made for.
+
+    Other packages of a program may bring libraries of their own.
+    """
     import scipy.linalg  # noqa: F401
 
+    libraries = _libraries().lib_controllers
+    bundled = [each for each in libraries if "numpy" in each.filepath or "scipy" in each.filepath]
     found = [
         f"{each.internal_api} {each.version} ({getattr(each, 'architecture', None) or 'any processor'})"
-        for each in _libraries().lib_controllers
-        if "cvxopt" not in each.filepath  # which has one of its own, and is loaded late
+        for each in bundled or libraries
     ]
     return ", ".join(sorted(found)) or "none"
 

@@ -38,6 +38,7 @@ name = "rsvm"
 ranker = "rsvm"
 """
 CHOSEN = ("-i", "./it", "--topics", "topics.tsv", "--qrels", "qrels.txt")
+LEARNT = ("--folds", 2, "--ranker", "rsvm", "-o", "model.json")
 # What each command is given, and what it writes.
 COMMANDS: dict[str, tuple[list[object], list[str]]] = {
     "index": (["index", "docs.jsonl", "-i", "./new", "--language", "english,german", "--ngrams", 3], ["new"]),
@@ -45,8 +46,8 @@ COMMANDS: dict[str, tuple[list[object], list[str]]] = {
     "doctor": (["doctor", "-i", "./it"], []),
     "run": (["run", *CHOSEN[:4], "--rerank", "builtin", "-k", 20, "-o", "out.run"], ["out.run"]),
     "features": (["features", *CHOSEN, "-k", 10, "-o", "letor.txt"], ["letor.txt"]),
-    "train": (["train", *CHOSEN, "--features", "table1", "--folds", 3, "-o", "model.json"], ["model.json"]),
-    "train FILE": (["train", "given.txt", "--folds", 3, "-o", "model.json"], ["model.json"]),
+    "train": (["train", *CHOSEN, "--features", "table1", *LEARNT], ["model.json"]),
+    "train FILE": (["train", "given.txt", *LEARNT], ["model.json"]),
     "tune": (["tune", *CHOSEN, "--grid", "b=0.2,0.9", "--folds", 3, "--json"], []),
     "experiment": (["experiment", "plan.toml"], ["results/runs/bm25.run", "results/runs/rsvm.run"]),
     "letor": (["reproduce", "letor", "ltr", "--rankers", "rsvm,single", "--json", "x.json"], ["x.json"]),
