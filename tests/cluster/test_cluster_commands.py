@@ -141,6 +141,9 @@ def test_commands_use_the_cluster_of_the_environment(here, run_cli, cluster, mon
     code, _, errors = run_cli("run", "--topics", "topics.tsv", "-o", "many.run")
     assert (code, "cluster: 2 workers" in errors) == (0, True)
     assert (here / "many.run").read_text() == (here / "one.run").read_text()
+    # An empty option stands for this machine.
+    assert "cluster" not in run_cli("run", "--topics", "topics.tsv", "-o", "again.run", "--cluster", "")[2]
+    assert (here / "again.run").read_text() == (here / "one.run").read_text()
     # Commands without the option do not look at it.
     assert "cluster" not in run_cli("query", "heat")[2]
 

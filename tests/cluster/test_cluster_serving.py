@@ -138,20 +138,18 @@ def test_a_scheduler_that_comes_back_late_is_found_again(served, plain, tmp_path
             processes.close()
             assert client.get("/api/search", params={"q": "heat"}).status_code in (503, 504)
             lost = own._client
-            until(lambda: lost.status == "closed")
+            deadline = time.monotonic() + 60
+            while lost.status != "closed":
+                assert time.monotonic() < deadline
             processes = LocalProcesses(1)
             shutil.copy(processes.scheduler_file, file)
-            until(lambda: client.get("/api/search", params=SEARCHES[1]).status_code == 200)
+            assert client.get("/api/search", params=SEARCHES[1]).status_code == 503  # which begins to connect
+            if (connecting := own._reconnecting) is not None:
+                connecting.join(60)
             assert search(client, SEARCHES[1]) == expected[1]
             assert own._client is not lost
     finally:
         processes.close()
-
-
-def until(condition, seconds=60):
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline
 
 
 def check_runs_with_kills(cluster, engine) -> None:
