@@ -11,7 +11,8 @@ the last byte. More workers than cores are marked.
 
 Each measurement is kept in `measurements.json` of the working folder as soon as it is made: a benchmark that was
 interrupted goes on, and `--again` begins from scratch. The model (`cluster_model.py`) is fitted to the smaller sizes
-and compared with the largest; exit code 1 if it differs by more than 20 %, or if a target is missed.
+and compared with the largest, and with builds by up to as many workers as there are cores; exit code 1 if it differs by
+more than 20 %, or if a target is missed.
 """
 
 from __future__ import annotations
@@ -25,15 +26,24 @@ import shutil
 import sys
 import tempfile
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import psutil
-from cluster_model import CostModel, Point, compare, compare_gathering, describe, print_extrapolation
+from cluster_model import (
+    CostModel,
+    Point,
+    compare,
+    compare_builds,
+    compare_gathering,
+    print_extrapolation,
+    print_formulas,
+)
 from collection import make_queries, write_collection
 from report import table
 
@@ -42,6 +52,7 @@ from searchlab.indexing.parts import cluster_build
 from searchlab.retrieval.composition.cluster_batch import search_topics
 
 ROUNDS = 7
+SHARD_ROUNDS = 3
 DEPTH = 1000
 PAGE = 10
 SEED = 5
@@ -122,7 +133,9 @@ def measure_size(work: Path, source: Path, n_docs: int, n_parts: int, topics: li
     try:
         with searchlab.Cluster("local:1") as cluster:
             warm_up(work, cluster)
+            before_build = time.process_time()
             seconds = build(source, folder, cluster)
+            client = time.process_time() - before_build
     finally:
         cluster_build.MIN_PART_BYTES, cluster_build.PARTS_PER_WORKER = before
     files = [path for path in folder.rglob("*") if path.is_file()]
@@ -132,6 +145,7 @@ def measure_size(work: Path, source: Path, n_docs: int, n_parts: int, topics: li
         n_docs,
         n_shards,
         seconds,
+        client,
         0.0,
         time_queries(folder, topics),
         sum(path.stat().st_size for path in files),
@@ -143,7 +157,13 @@ def measure_size(work: Path, source: Path, n_docs: int, n_parts: int, topics: li
     return asdict(point) | {"merge": merge}
 
 
-def warm_up(work: Path, cluster: searchlab.Cluster) -> None:
+def build_here(work: Path, source: Path) -> float:
+    """The seconds that one process takes to build, after it has loaded what that needs."""
+    warm_up(work, None)
+    return build(source, work / "plain", None)
+
+
+def warm_up(work: Path, cluster: searchlab.Cluster | None) -> None:
     """Let all workers load what building needs: that takes as long as indexing thousands of documents."""
     source = work / "few.jsonl"
     write_collection(source, 300)
@@ -173,6 +193,7 @@ def measure_workers(work: Path, source: Path, number: int, topics: list[searchla
                     times.append((elapsed, processor_seconds() - before))
                     expected, run = (found, run) if where is None else (expected, found)
             assert run_text(run) == run_text(expected), "the run differs from that of one process"
+            shards = time_shards(work / "index", cluster, topics, run_text(expected))
     with searchlab.open(work / "index") as engine:
         assert run_text(engine.search_many(topics, k=DEPTH)) == run_text(expected), "the index differs"
     return {
@@ -183,7 +204,46 @@ def measure_workers(work: Path, source: Path, number: int, topics: list[searchla
         "plain": min(elapsed for elapsed, _ in plain),
         "run_cpu": min(cpu for _, cpu in ours),
         "plain_cpu": min(cpu for _, cpu in plain),
+        **shards,
     }
+
+
+def time_shards(folder: Path, cluster: searchlab.Cluster, topics: list[searchlab.Topic], text: str) -> dict[str, float]:
+    """The run of an index whose shards are divided: the first time, the best, and the bytes that a topic moves."""
+    with searchlab.open(folder) as engine:
+
+        def search() -> searchlab.Run:
+            run: searchlab.Run = engine.search_many(topics, k=DEPTH, cluster=cluster, divide="shards")
+            return run
+
+        times = [time_once(search)[0] for _ in range(SHARD_ROUNDS + 1)]
+        with count_moved(cluster) as moved:
+            assert run_text(search()) == text, "the run by shards differs from that of one process"
+        return {
+            "n_shards": len(engine.snapshot.shards),
+            "shards_first": times[0],
+            "shards": min(times[1:]),
+            **{f"shards_{name}": n_bytes / len(topics) for name, n_bytes in moved.items()},
+        }
+
+
+@contextmanager
+def count_moved(cluster: searchlab.Cluster) -> Iterator[Counter[str]]:
+    """Count the bytes of the calls that are sent to workers, and of their results."""
+    moved: Counter[str] = Counter()
+    finish = cluster.finish
+
+    def finish_and_count(function: Callable[..., Any], calls: Sequence[tuple[Any, ...]], **options: Any) -> Any:
+        moved["sent"] += sum(len(pickle.dumps((function, call))) for call in calls)
+        for number, result in finish(function, calls, **options):
+            moved["returned"] += len(pickle.dumps(result))
+            yield number, result
+
+    cluster.finish = finish_and_count  # type: ignore[method-assign]
+    try:
+        yield moved
+    finally:
+        cluster.finish = finish  # type: ignore[method-assign]
 
 
 def measure_gathering(n_workers: int) -> dict[str, float]:
@@ -235,7 +295,7 @@ def main() -> None:
         workers = [int(number) for number in options.workers.split(",")]
         topics = make_topics(options.topics)
         is_fast = report_workers(known, work, sources[options.documents], options.documents, workers, topics)
-        is_close = report_model(known, work, sources, sizes, options.documents, topics)
+        is_close = report_model(known, work, sources, sizes, options.documents, topics, workers)
     sys.exit(not (is_fast and is_close))
 
 
@@ -244,7 +304,7 @@ def report_workers(
 ) -> bool:
     """Print times of one process and of workers; whether the targets are met."""
     cores = len(os.sched_getaffinity(0))
-    plain_build = known.get("plain build", lambda: build(source, work / "plain", None))
+    plain_build = known.get("plain build", lambda: build_here(work, source))
     rows, is_fast = [], True
     for number in workers:
         found = known.get(f"workers {number}", lambda number=number: measure_workers(work, source, number, topics))
@@ -266,7 +326,18 @@ def report_workers(
     print(table([*head, "CPU s of all", "of one process"], rows), flush=True)
     sent, returned = known.get("bytes", lambda: count_bytes(work / "plain", topics))
     print(f"\nbytes of a topic: {sent:,.0f} to the worker, {returned:,.0f} back (k={DEPTH})\n")
+    print(f"By shards (`--divide shards`), k={DEPTH}:\n")
+    head = ["", "shards", "first run s", "run s", "bytes of a topic to the workers", "bytes back"]
+    print(
+        table(head, [describe_shards(number, known.get(f"workers {number}", dict)) for number in workers]), flush=True
+    )
     return is_fast
+
+
+def describe_shards(number: int, found: dict[str, float]) -> list[str]:
+    times = f"{found['shards_first']:.2f}", f"{found['shards']:.3f}"
+    moved = f"{found['shards_sent']:,.0f}", f"{found['shards_returned']:,.0f}"
+    return [f"local:{number}", f"{found['n_shards']:.0f}", *times, *moved]
 
 
 def report_model(
@@ -276,6 +347,7 @@ def report_model(
     sizes: list[tuple[int, int]],
     largest: int,
     topics: list[searchlab.Topic],
+    workers: list[int],
 ) -> bool:
     """Fit the model, compare it with the largest size, and extrapolate; returns whether it is close."""
 
@@ -295,8 +367,11 @@ def report_model(
     }
     model = CostModel.of(points, {number: gathers[number] for number in ASKED_WORKERS[:-1]})
     is_close = compare(model, points, measured)
+    cores = len(os.sched_getaffinity(0))
+    builds = {number: known.get(f"workers {number}", dict)["build"] for number in workers if number <= cores}
+    is_close &= compare_builds(model, largest, builds)
     is_close &= compare_gathering(model, gathers)
-    print(f"\n{describe(model)}\n")
+    print_formulas(model, measured, builds, gathers)
     print_extrapolation(model, measured)
     return is_close
 

@@ -1,12 +1,13 @@
 """A model of what indexes and queries cost on a cluster, fitted to measurements of `cluster.py`.
 
-    build, one worker      f + a · documents                        seconds
+    build                  f + s · documents + a · documents / workers     seconds
     query, one worker      b + c · shards + d · documents           mean at k = 1000, p50 and p99 at k = 10
     merging                l + m · documents                        seconds of one worker
     scatter and gather     g + h · workers                          p50 and p99 of a question to all of them
 
-Constants are not negative, and minimise the squares of relative errors. A query on n workers takes as long as the one
-of them with the most documents, and the scatter and gather.
+Constants are not negative, and minimise the squares of relative errors. What the client does of a build, s, is its own
+processor time, which no further worker shortens. A query on n workers takes as long as the one of them with the most
+documents, and the scatter and gather.
 """
 
 from __future__ import annotations
@@ -34,11 +35,15 @@ PART_BYTES = 128 * 2**20
 
 @dataclass(frozen=True)
 class Point:
-    """What an index of one size took: seconds to build by one worker and to merge, and seconds of a query."""
+    """What an index of one size took: seconds to build by one worker and to merge, and seconds of a query.
+
+    `client` are the seconds of processor time that the client took of the build.
+    """
 
     n_docs: int
     n_shards: int
     build: float
+    client: float
     merge: float
     query: Mapping[str, float]
     index_bytes: int
@@ -58,6 +63,7 @@ class CostModel:
     """The constants of the formulas above."""
 
     build: np.ndarray
+    client: np.ndarray
     merge: np.ndarray
     query: Mapping[str, np.ndarray]
     gather: Mapping[str, np.ndarray]
@@ -70,6 +76,7 @@ class CostModel:
         merged = [point for point in points if point.merge]
         return cls(
             fit(sizes, [point.build for point in points]),
+            fit(sizes, [point.client for point in points]),
             fit([(1, point.n_docs) for point in merged], [point.merge for point in merged]),
             {name: fit(shapes, [point.query[name] for point in points]) for name in QUERY_TIMES},
             {
@@ -79,7 +86,8 @@ class CostModel:
         )
 
     def build_seconds(self, n_docs: float, n_workers: int = 1) -> float:
-        return float(self.build @ (1, n_docs / n_workers))
+        serial = min(self.client[1], self.build[1])
+        return float(self.build[0] + serial * n_docs + (self.build[1] - serial) * n_docs / n_workers)
 
     def merge_seconds(self, n_docs: float) -> float:
         return float(self.merge @ (1, n_docs))
@@ -112,6 +120,18 @@ def compare(model: CostModel, points: Sequence[Point], largest: Point) -> bool:
     return all(abs(error) <= MAX_ERROR for error in errors)
 
 
+def compare_builds(model: CostModel, n_docs: int, builds: Mapping[int, float]) -> bool:
+    """Print builds by several workers, to which nothing was fitted; whether the model is close for all of them."""
+    rows, is_close = [], True
+    for number, seconds in sorted(builds.items()):
+        expected = model.build_seconds(n_docs, number)
+        is_close &= abs(expected / seconds - 1) <= MAX_ERROR
+        rows.append([str(number), f"{seconds:.3g} / {expected:.3g} ({expected / seconds - 1:+.0%})"])
+    print(f"\nBuilds of {n_docs:,} documents, measured / by the model; none was fitted.\n")
+    print(table(["workers", "build s"], rows))
+    return is_close
+
+
 def compare_gathering(model: CostModel, gathers: Mapping[int, Mapping[str, float]]) -> bool:
     """Print scatter and gather; whether the model's p50 is close for the most workers, which it was not fitted to."""
     rows, error = [], 0.0
@@ -127,19 +147,38 @@ def compare_gathering(model: CostModel, gathers: Mapping[int, Mapping[str, float
     return abs(error) <= MAX_ERROR
 
 
-def describe(model: CostModel) -> str:
-    """The constants in a few lines."""
-    build, gather = model.build, model.gather["p50"]
-    lines = [
-        f"build: {build[0]:.2f} s + {build[1] * 1e6:.1f} µs a document",
-        f"merge: {model.merge[0]:.2f} s + {model.merge[1] * 1e6:.1f} µs a document",
-        *(
-            f"query, {name}: {1e3 * base:.3f} ms + {1e3 * shard:.3f} ms a shard + {1e9 * doc:.3f} ns a document"
-            for name, (base, shard, doc) in model.query.items()
-        ),
-        f"scatter and gather, p50: {1e3 * gather[0]:.2f} ms + {1e3 * gather[1]:.3f} ms a worker",
+def print_formulas(
+    model: CostModel, largest: Point, builds: Mapping[int, float], gathers: Mapping[int, Mapping[str, float]]
+) -> None:
+    """Print the formulas, and for the largest size what was measured beside what they give."""
+    build, gather, most = model.build, model.gather["p50"], max(gathers)
+    serial = min(model.client[1], build[1])
+    formula = (
+        f"{build[0]:.2f} s + {serial * 1e6:.2f} µs a document + {(build[1] - serial) * 1e6:.1f} µs a document / workers"
+    )
+    rows = [("build, one worker", formula, largest.build, model.build_seconds(largest.n_docs), "s")]
+    rows += [
+        (f"build, {number} workers", "the same", seconds, model.build_seconds(largest.n_docs, number), "s")
+        for number, seconds in sorted(builds.items())
+        if number > 1
     ]
-    return "\n".join(lines)
+    formula = f"{model.merge[0]:.2f} s + {model.merge[1] * 1e6:.1f} µs a document"
+    rows += [("merge", formula, largest.merge, model.merge_seconds(largest.n_docs), "s")] if largest.merge else []
+    names = {"mean": "a topic of a batch, k = 1000", "p50": "a query, k = 10, p50", "p99": "a query, k = 10, p99"}
+    for name, title in names.items():
+        base, shard, doc = model.query[name]
+        formula = f"{1e3 * base:.3f} ms + {1e3 * shard:.3f} ms a shard + {1e9 * doc:.3f} ns a document"
+        expected = model.query_seconds(name, largest.n_docs, largest.n_shards)
+        rows.append((title, formula, 1000 * largest.query[name], 1000 * expected, "ms"))
+    formula = f"{1e3 * gather[0]:.1f} ms + {1e3 * gather[1]:.2f} ms a worker"
+    asked = 1000 * gathers[most]["p50"], 1000 * model.gather_seconds("p50", most)
+    rows.append((f"scatter and gather, {most} workers, p50", formula, *asked, "ms"))
+    cells = [
+        [title, formula, f"{measured:.3g} {unit}", f"{expected:.3g} {unit} ({expected / measured - 1:+.0%})"]
+        for title, formula, measured, expected, unit in rows
+    ]
+    head = ["", "formula", f"{largest.n_docs:,} documents, {largest.n_shards} shards: measured", "by the model"]
+    print(f"\nThe model, fitted to the smaller sizes, and the largest.\n\n{table(head, cells)}\n")
 
 
 def extrapolate(model: CostModel, largest: Point, n_docs: float) -> dict[str, str]:

@@ -45,6 +45,22 @@ def count_blas_threads() -> int:
     return max((int(library.num_threads) for library in _libraries().lib_controllers), default=1)
 
 
+def describe_blas() -> str:
+    """The libraries of matrix products of NumPy and SciPy, with the kind of processor that they are made for.
+
+    Other packages of a program may bring libraries of their own.
+    """
+    import scipy.linalg  # noqa: F401
+
+    libraries = _libraries().lib_controllers
+    bundled = [each for each in libraries if "numpy" in each.filepath or "scipy" in each.filepath]
+    found = [
+        f"{each.internal_api} {each.version} ({getattr(each, 'architecture', None) or 'any processor'})"
+        for each in bundled or libraries
+    ]
+    return ", ".join(sorted(found)) or "none"
+
+
 @contextmanager
 def use_blas_threads(n_threads: int) -> Iterator[None]:
     """Let matrix products use this many threads within a `with` block."""

@@ -2,8 +2,10 @@
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
 
-from searchlab.blas_threads import count_blas_threads, one_thread, use_blas_threads
+from searchlab import blas_threads
+from searchlab.blas_threads import count_blas_threads, describe_blas, one_thread, use_blas_threads
 
 
 def count_within(_: int) -> int:
@@ -50,3 +52,13 @@ def test_another_thread_can_set_the_number_of_all():
         assert pool.submit(count_with_two).result() == 2
         assert count_blas_threads() == 1
     assert count_blas_threads() == before
+
+
+def test_only_the_libraries_of_numpy_and_scipy_are_described(monkeypatch):
+    def library(package, version, architecture):
+        path = f"/lib/{package}.libs/libblas.so"
+        return SimpleNamespace(internal_api="openblas", version=version, architecture=architecture, filepath=path)
+
+    loaded = [library("scipy", "0.2", "Zen"), library("numpy", "0.3", None), library("cvxopt", "0.4", "Zen")]
+    monkeypatch.setattr(blas_threads, "_libraries", lambda: SimpleNamespace(lib_controllers=loaded))
+    assert describe_blas() == "openblas 0.2 (Zen), openblas 0.3 (any processor)"

@@ -100,6 +100,7 @@ ALLOWED_IMPORTERS = {
     "charset_normalizer": ["corpus/encoding_detection.py"],
     "orjson": ["corpus/formats/jsonl.py", "indexing/storage/document_packing.py"],
     "zstandard": [
+        "indexing/parts/part_identities.py",
         "indexing/parts/process_worker.py",
         "indexing/storage/document_packing.py",
         "indexing/storage/stored_documents.py",

@@ -11,40 +11,43 @@ from __future__ import annotations
 
 import hashlib
 import logging
-import pickle
 import secrets
 import threading
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from searchlab.blas_threads import count_blas_threads, use_blas_threads
+from searchlab.blas_threads import count_blas_threads
 from searchlab.cluster.cluster_address import ClusterAddress
+from searchlab.cluster.connection import connect, first_line, is_loss, require_certificates
 from searchlab.cluster.local_processes import LocalProcesses
+from searchlab.cluster.quiet_dask import quiet_dask
+from searchlab.cluster.tasks import TaskError, TaskFailed, TaskSettings, error_of, hold, pack_calls, run_task
 from searchlab.cluster.worker_checks import (
+    check_contents,
     check_folder,
+    check_matrix_products,
     check_sources,
     check_versions,
-    describe_worker,
-    different_version,
     installed_versions,
 )
 from searchlab.errors import ClusterError, ClusterTimeout, ClusterWarning, SearchlabError, SettingError, warn_caller
-from searchlab.extensions import load_extensions, loaded_extensions
+from searchlab.extensions import loaded_extensions
 
 if TYPE_CHECKING:
     from distributed import Client, Future
 
-# How long a scheduler may take to answer, and the first worker to come.
-CONNECT_SECONDS = 30
+# How long the first worker may take to come.
 WORKER_SECONDS = 60
+# How often it is looked whether work waits because no worker is there; the second time in a row the user is told.
+WATCH_SECONDS = 5.0
 # How often all workers are asked again if some are lost before they answer.
 MAX_QUESTIONS = 10
 
 T = TypeVar("T")
+
+log = logging.getLogger(__name__)
 
 
 class Cluster:
@@ -62,6 +65,10 @@ class Cluster:
         self._silence = ExitStack()
         # Calls that are not finished, of all threads.
         self._under_way: dict[int, list[Future]] = {}
+        self._lock = threading.Lock()
+        # The thread that connects again, and what ends the one that watches the workers.
+        self._reconnecting: threading.Thread | None = None
+        self._ended = threading.Event()
 
     def __repr__(self) -> str:
         return f"Cluster({self.address.text!r})"
@@ -92,15 +99,10 @@ class Cluster:
 
     def _connect(self) -> None:
         try:
-            from distributed import Client, Security
+            import distributed  # noqa: F401
         except ImportError:
             raise SettingError("clusters need Dask: pip install 'searchlab[cluster]'") from None
-        self._silence.enter_context(_quiet_dask())
-        if self.address.needs_certificates and not Security().get_connection_args("client").get("ssl_context"):
-            raise SettingError(
-                f"cluster {self.address.text} needs certificates: expected distributed.comm.tls.ca-file, "
-                "client.cert and client.key in Dask's configuration"
-            )
+        self._silence.enter_context(quiet_dask())
         if self.address.is_exposed:
             warn_caller(
                 f"cluster {self.address.text} is reached without TLS: all who reach its ports can run code on it; "
@@ -109,25 +111,64 @@ class Cluster:
             )
         if self.address.n_workers:
             self._processes = LocalProcesses(self.address.n_workers)
-        file = self._processes.scheduler_file if self._processes else self.address.scheduler_file
-        where = {"scheduler_file": str(file)} if file else {"address": self.address.scheduler}
-        with self._report_loss("no scheduler answers"), warnings.catch_warnings():
-            # Differences of versions are errors here, see `check_versions`.
-            warnings.simplefilter("ignore")
-            self._client = Client(
-                **where,
-                timeout=CONNECT_SECONDS,
-                set_as_default=False,
-                name="searchlab",
-                # Results of other clusters pass through the scheduler: the client may not reach the workers.
-                direct_to_workers=self.address.n_workers is not None,
-            )
+        self._client = self._open_client()
         with self._report_loss(f"no worker came within {WORKER_SECONDS} s"):
             self._client.wait_for_workers(self.address.n_workers or 1, timeout=WORKER_SECONDS)
         check_versions(self._ask_all, loaded_extensions())
+        if different := check_matrix_products(self._ask_all):
+            warn_caller(f"cluster {self.address.text}: {different}", ClusterWarning)
+        self._ended = threading.Event()
+        threading.Thread(target=self._watch, args=(self._ended,), daemon=True, name="searchlab-cluster").start()
+
+    def _open_client(self) -> Client:
+        """A client of the scheduler that is at the address now."""
+        address = self.address if self._processes is None else ClusterAddress.parse(self._processes.scheduler_file)
+        require_certificates(address.scheduler_address)
+        try:
+            return connect(address.scheduler_address, direct=self._processes is not None)
+        except ClusterError as error:
+            raise ClusterError(f"cluster {self.address.text}: {error}") from error.__cause__
+
+    def reconnect(self) -> None:
+        """If Dask has given the scheduler up, begin to look for it again, in a thread of its own."""
+        with self._lock:
+            if self._client is None or self._client.status != "closed" or self._reconnecting is not None:
+                return
+            self._reconnecting = threading.Thread(target=self._replace_client, args=(self._client,), daemon=True)
+            self._reconnecting.start()
+
+    def _replace_client(self, lost: Client) -> None:
+        client = None
+        try:
+            client = self._open_client()
+            with self._lock:
+                if self._client is lost:
+                    self._client, client = client, lost
+            check_versions(self._ask_all, loaded_extensions())
+        except SearchlabError as error:
+            log.warning("%s", error)
+        finally:
+            self._reconnecting = None
+            if client is not None:
+                with suppress(Exception):
+                    client.close(timeout=2)
+
+    def _watch(self, ended: threading.Event) -> None:
+        """Say that work waits for a worker, once each time that the last one has gone."""
+        n_without = 0
+        while not ended.wait(WATCH_SECONDS):
+            is_waiting = False
+            if self._under_way:
+                with suppress(Exception):
+                    is_waiting = not self.client.nthreads()
+            n_without = n_without + 1 if is_waiting else 0
+            if n_without == 2:
+                warn_caller(f"cluster {self.address.text}: all workers are gone; waiting for one", ClusterWarning)
 
     def _disconnect(self) -> None:
-        client, self._client = self._client, None
+        self._ended.set()
+        with self._lock:
+            client, self._client = self._client, None
         processes, self._processes = self._processes, None
         with self._silence:
             if client is not None:
@@ -153,6 +194,10 @@ class Cluster:
         """Raise ClusterError unless all workers see these files and folders as they are here."""
         check_sources(self._ask_all, paths)
 
+    def check_contents(self, paths: Iterable[Path]) -> None:
+        """Raise ClusterError unless these small files have the same content for all workers as here."""
+        check_contents(self._ask_all, paths)
+
     def check_folder(self, folder: Path) -> None:
         """Raise ClusterError unless a folder is the same one for all workers, which must be able to write there."""
         check_folder(self._ask_all, folder)
@@ -163,7 +208,7 @@ class Cluster:
         with self._report_loss("the scheduler is lost"):
             for _ in range(MAX_QUESTIONS):
                 answers = self.client.run(function, *arguments, on_error="return")
-                if not any(isinstance(answer, Exception) and _is_loss(answer) for answer in answers.values()):
+                if not any(isinstance(answer, Exception) and is_loss(answer) for answer in answers.values()):
                     break
         return answers
 
@@ -225,7 +270,7 @@ class Cluster:
                     number = numbers[future.key]
                     done.add(number)
                     if future.status != "finished":
-                        failures[number] = _error_of(future)
+                        failures[number] = error_of(future)
                     else:
                         # Or else Dask would run the task again if the worker that has its result were lost.
                         future.release()
@@ -257,15 +302,20 @@ class Cluster:
     ) -> list[Future]:
         name = f"{function.__name__}-{secrets.token_hex(4)}"
         settings = TaskSettings(loaded_extensions(), count_blas_threads(), installed_versions())
+        packed, arguments = pack_calls(function, calls)
+        shared = [
+            self.client.submit(hold, argument, key=f"{name}-argument-{number}", pure=False)
+            for number, argument in enumerate(arguments)
+        ]
         futures = []
-        for number, call in enumerate(calls):
+        for number, call in enumerate(packed):
             preferred = None if workers is None else workers[number]
             futures.append(
                 self.client.submit(
                     run_task,
                     settings,
-                    # Dask's scheduler would load the arguments, and open indexes that are among them.
-                    pickle.dumps((function, call), pickle.HIGHEST_PROTOCOL),
+                    call,
+                    [shared[each] for each in call.shared],
                     key=f"{name}-{number}",
                     pure=False,
                     workers=preferred,
@@ -289,63 +339,9 @@ class Cluster:
             if type(error).__name__ == "KilledWorker":
                 message = "a task has lost one worker after another; did they run out of memory?"
                 raise ClusterError(f"cluster {self.address.text}: {message}") from error
-            if not _is_loss(error):
+            if not is_loss(error):
                 raise
-            raise ClusterError(f"cluster {self.address.text}: {problem} ({_first_line(error)})") from error
-
-
-class TaskError:
-    """What a task returns if a user can do something about its failure: a SearchlabError, or one of the system."""
-
-    def __init__(self, cause: Exception) -> None:
-        self.cause = cause
-
-
-class TaskFailed(Exception):
-    """Carries the error of a task past the errors of the cluster."""
-
-    def __init__(self, cause: Exception) -> None:
-        super().__init__(str(cause))
-        self.cause = cause
-
-
-@dataclass(frozen=True)
-class TaskSettings:
-    """What a worker takes over from the client for a task: extensions, and the threads of matrix products.
-
-    `versions` are those of the client, which the worker must have: it may have joined after the others were checked.
-    """
-
-    extensions: tuple[str, ...]
-    blas_threads: int
-    versions: dict[str, str]
-
-
-# A worker of several threads runs one task after the other: the threads of matrix products are those of the process.
-_one_task = threading.Lock()
-
-
-def run_task(settings: TaskSettings, pickled: bytes) -> Any:
-    """Run a task, a pickled function with its arguments, in a worker; returns its result or a TaskError."""
-    try:
-        with _one_task:
-            if different := different_version(settings.versions, installed_versions()):
-                raise ClusterError(f"worker {describe_worker()} {different}")
-            load_extensions(settings.extensions)
-            function, arguments = pickle.loads(pickled)
-            with use_blas_threads(settings.blas_threads):
-                return function(*arguments)
-    except (SearchlabError, OSError, MemoryError) as error:
-        return TaskError(error)
-
-
-def _error_of(future: Future) -> Exception:
-    """The exception of a task that failed or was cancelled."""
-    try:
-        future.result()
-    except Exception as error:
-        return error
-    return ClusterError(f"task {future.key} failed without an error")
+            raise ClusterError(f"cluster {self.address.text}: {problem} ({first_line(error)})") from error
 
 
 def choose_worker(place: str, workers: Sequence[str]) -> str:
@@ -370,49 +366,3 @@ def as_cluster(cluster: Cluster | str | Path) -> Cluster:
     if not isinstance(cluster, str | Path):
         raise SettingError(f"cluster is {cluster!r}, expected a Cluster or its address")
     return Cluster(cluster)
-
-
-def _is_loss(error: Exception) -> bool:
-    """Whether an exception says that a connection was lost; one of a task is an error in searchlab."""
-    from distributed.client import CancelledError
-    from distributed.comm import CommClosedError
-
-    lost = (CommClosedError, CancelledError, ConnectionError, OSError)
-    closed = isinstance(error, RuntimeError) and "lient" in str(error) and "closed" in str(error)
-    return isinstance(error, lost) or closed
-
-
-def _first_line(error: Exception) -> str:
-    lines = str(error).strip().splitlines()
-    return lines[0] if lines else type(error).__name__
-
-
-# How many clusters are connected, and the levels of Dask's loggers before the first of them was.
-_n_quiet = 0
-_levels: dict[logging.Logger, int] = {}
-_quiet_lock = threading.Lock()
-
-
-@contextmanager
-def _quiet_dask() -> Iterator[None]:
-    """Silence the logs of Dask's client, in all threads: its errors are raised here, in one line.
-
-    Dask gives some loggers below its own a level and a handler.
-    """
-    global _n_quiet
-    with _quiet_lock:
-        _n_quiet += 1
-        for name in list(logging.root.manager.loggerDict):
-            logger = logging.getLogger(name)
-            if name.partition(".")[0] == "distributed" and logger.level and logger not in _levels:
-                _levels[logger] = logger.level
-                logger.setLevel(logging.CRITICAL + 1)
-    try:
-        yield
-    finally:
-        with _quiet_lock:
-            _n_quiet -= 1
-            if not _n_quiet:
-                for logger, level in _levels.items():
-                    logger.setLevel(level)
-                _levels.clear()

@@ -56,20 +56,16 @@ class ClusterAddress:
         return cls(written, scheduler_file=path.absolute())
 
     @property
-    def _scheduler_address(self) -> str:
+    def scheduler_address(self) -> str:
+        """The address of the scheduler, which a scheduler file has now; empty for local processes."""
         return self.scheduler or (_address_in(self.scheduler_file) if self.scheduler_file else "")
-
-    @property
-    def needs_certificates(self) -> bool:
-        """Whether the scheduler talks by TLS."""
-        return self._scheduler_address.startswith("tls://")
 
     @property
     def is_exposed(self) -> bool:
         """Whether the scheduler can be reached from other machines, and talks without TLS."""
-        if not self._scheduler_address.startswith("tcp://"):
+        if not self.scheduler_address.startswith("tcp://"):
             return False
-        host = urlsplit(self._scheduler_address).hostname or ""
+        host = urlsplit(self.scheduler_address).hostname or ""
         try:
             return not ipaddress.ip_address(host).is_loopback
         except ValueError:

@@ -7,6 +7,7 @@ and ends when that pipe does, however the process ended.
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
@@ -70,11 +71,18 @@ class LocalProcesses:
 
     def _wait_for_scheduler(self) -> None:
         deadline = time.monotonic() + START_SECONDS
-        while not self.scheduler_file.exists():
+        while not self._is_scheduler_file_written():
             if time.monotonic() > deadline or any(process.poll() is not None for process in self._processes):
                 lines = self._log.read_text(errors="replace").strip().splitlines() or ["it wrote nothing"]
                 raise ClusterError(f"the local cluster did not start: {lines[-1]}")
             time.sleep(POLL_SECONDS)
+
+    def _is_scheduler_file_written(self) -> bool:
+        """Whether the scheduler file is complete: Dask writes it in place."""
+        try:
+            return "address" in json.loads(self.scheduler_file.read_text())
+        except (OSError, ValueError):
+            return False
 
     def close(self) -> None:
         """End all processes."""

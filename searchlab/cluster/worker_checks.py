@@ -9,7 +9,9 @@ from __future__ import annotations
 import hashlib
 import os
 import platform
+import re
 import secrets
+import stat
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
@@ -18,20 +20,28 @@ from pathlib import Path
 from typing import Any
 
 from searchlab import __version__
+from searchlab.blas_threads import describe_blas
 from searchlab.errors import ClusterError, name_some
 from searchlab.extensions import load_extensions, registered_versions
 
-# Packages whose version may change a digit, or the meaning of a message between processes.
-PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "nltk", "whoosh-reloaded", "lightgbm", "dask", "distributed")
+# Packages whose version may change a digit or a text, or the meaning of a message between processes.
+PACKAGES = (
+    *("numpy", "scipy", "scikit-learn", "numba", "nltk", "whoosh-reloaded", "lightgbm", "dask", "distributed"),
+    *("pypdfium2", "striprtf", "py3langid", "charset-normalizer", "zstandard", "orjson", "cvxopt", "threadpoolctl"),
+    "joblib",
+)
+# Files of searchlab on which results depend: code, the built-in model, and whatever other data comes to lie beside it.
+CODE_SUFFIXES = (".py", ".json", ".txt", ".csv", ".toml")
+INSTALL = "install searchlab[cluster] there"
 
 # Calls a function in every worker, and returns results, or exceptions, by the workers' addresses.
 AskAll = Callable[..., Mapping[str, Any]]
 
 
 def describe_versions(extensions: Sequence[str] = ()) -> dict[str, str]:
-    """The versions of this process by name, after loading extensions."""
+    """The versions of this process by name, after loading extensions, and hashes of what these register."""
     load_extensions(extensions)
-    return installed_versions() | {"extensions": str(registered_versions())}
+    return installed_versions() | {f"{kind} {name}": digest for kind, name, digest in registered_versions()}
 
 
 @cache
@@ -49,10 +59,13 @@ def installed_versions() -> dict[str, str]:
 
 @cache
 def code_digest() -> str:
-    """A hash of all modules of searchlab: two working copies may have one version."""
+    """A hash of all modules and data of searchlab: two working copies may have one version."""
     package = Path(__file__).parents[1]
+    examples = package / "examples"  # which are there if searchlab was installed, not in a working copy
     found = hashlib.blake2b(digest_size=8)
-    for path in sorted(package.rglob("*.py")):
+    for path in sorted(path for path in package.rglob("*") if path.suffix in CODE_SUFFIXES):
+        if path.is_relative_to(examples):
+            continue
         content = path.read_bytes()
         found.update(f"{path.relative_to(package).as_posix()} {len(content)}\n".encode() + content)
     return found.hexdigest()
@@ -66,8 +79,23 @@ def check_versions(ask_all: AskAll, extensions: Sequence[str]) -> None:
             raise ClusterError(f"worker {worker} {different}")
 
 
+def check_matrix_products(ask_all: AskAll) -> str:
+    """What differs in the libraries of matrix products, in one line; they may give other last bits of sums."""
+    here = describe_blas()
+    for worker, there in _answers(ask_all, describe_blas):
+        if there != here:
+            return (
+                f"worker {worker} multiplies matrices by {there}, the client by {here}: "
+                "the last digits of trained models, semantic spaces and topic models may differ"
+            )
+    return ""
+
+
 def different_version(client: Mapping[str, str], worker: Mapping[str, str]) -> str:
-    """What differs first between the versions of a client and those of a worker, as what is said of the worker."""
+    """What differs first between the versions of a client and those of a worker, as what is said of the worker.
+
+    The worker may have more, such as extensions of a client before.
+    """
     for name, expected in client.items():
         if worker.get(name) != expected:
             return f"has {name} {worker.get(name)}, expected {expected} as the client has"
@@ -91,8 +119,7 @@ def check_sources(ask_all: AskAll, paths: Iterable[Path]) -> None:
     for worker, there in _answers(ask_all, describe_files, listed):
         for path, expected in here.items():
             if there[path] != expected:
-                found = f"finds {path} to be {there[path]}, expected {expected} as here"
-                raise ClusterError(f"worker {worker} {found}; it must lie on storage that all workers see")
+                raise ClusterError(f"worker {worker} {_other_file(path, there[path], expected)}")
 
 
 def describe_files(paths: Iterable[str]) -> dict[str, str]:
@@ -104,7 +131,43 @@ def describe_files(paths: Iterable[str]) -> dict[str, str]:
         except OSError as error:
             found[path] = f"unreadable ({error.strerror})"
         else:
-            found[path] = "a folder" if Path(path).is_dir() else f"a file of {status.st_size} bytes"
+            found[path] = "a folder" if stat.S_ISDIR(status.st_mode) else f"a file of {status.st_size} bytes"
+            if not os.access(path, os.R_OK):
+                found[path] += " without leave to read it"
+    return found
+
+
+def require_files(expected: Mapping[str, str]) -> None:
+    """In a worker: raise ClusterError unless it finds files as the client does, which has described them."""
+    for path, found in describe_files(expected).items():
+        if found != expected[path]:
+            raise ClusterError(f"worker {describe_worker()} {_other_file(path, found, expected[path])}")
+
+
+def _other_file(path: str, found: str, expected: str) -> str:
+    return f"finds {path} to be {found}, expected {expected} as here; it must lie on storage that all workers see"
+
+
+def check_contents(ask_all: AskAll, paths: Iterable[Path]) -> None:
+    """Raise ClusterError unless all workers find the same content in these small files as there is here."""
+    listed = [str(path.absolute()) for path in paths]
+    here = describe_contents(listed)
+    for worker, there in _answers(ask_all, describe_contents, listed):
+        for path, expected in here.items():
+            if there[path] != expected:
+                raise ClusterError(f"worker {worker} {_other_file(path, there[path], expected)}")
+
+
+def describe_contents(paths: Iterable[str]) -> dict[str, str]:
+    """Each path with what is in the file, as a checksum."""
+    found = {}
+    for path in paths:
+        try:
+            checksum = hashlib.blake2b(Path(path).read_bytes(), digest_size=8).hexdigest()
+        except OSError as error:
+            found[path] = f"unreadable ({error.strerror})"
+        else:
+            found[path] = f"a file with the checksum {checksum}"
     return found
 
 
@@ -147,8 +210,14 @@ def _answers(ask_all: AskAll, function: Callable[..., Any], *arguments: Any) -> 
     answers = sorted(ask_all(function, *arguments).items())
     failed = [worker for worker, answer in answers if isinstance(answer, BaseException)]
     for worker, answer in answers:
-        if isinstance(answer, ModuleNotFoundError):
-            raise ClusterError(f"worker {name_some(failed)}: {answer}; install searchlab[cluster] there")
+        if isinstance(answer, BaseException) and (lacking := missing_module(answer)):
+            raise ClusterError(f"worker {name_some(failed)}: {lacking}; {INSTALL}")
         if isinstance(answer, BaseException):
             raise ClusterError(f"worker {worker}: {answer}")
     return answers
+
+
+def missing_module(error: BaseException) -> str:
+    """What an error says of a package that is not installed, if it says so; Dask may send it as the text of another."""
+    found = re.search(r"No module named '[\w.]+'", str(error))
+    return found[0] if found else ""

@@ -13,16 +13,19 @@ from typing import Any
 
 import numpy as np
 
+from searchlab.cluster.cluster import Cluster
 from searchlab.corpus import Run
 from searchlab.corpus.values.conversion import make_grades, make_rankings, make_topics
 from searchlab.errors import SettingError
 from searchlab.indexing.snapshot import Snapshot
 from searchlab.records import Topic
 from searchlab.retrieval.composition.base_pipeline import BasePipeline, PipelineHits
-from searchlab.retrieval.composition.topic_batch import search_numbered
+from searchlab.retrieval.composition.cluster_batch import run_on_parts
+from searchlab.retrieval.composition.topic_batch import STAGE, search_numbered
 from searchlab.retrieval.document_list import NO_DOCUMENTS, DocumentList
 from searchlab.retrieval.engine import SearchEngine
 from searchlab.retrieval.pipeline import PipelineSearch
+from searchlab.types import Progress, no_progress
 
 # How many missing documents a message names.
 MAX_NAMED = 5
@@ -94,9 +97,23 @@ def ranked(engine: SearchEngine, rankings: Any, *, k: int | None = None) -> Cand
     return _look_up(engine.snapshot, {ranking.qid: ranking.docnos[:k] for ranking in make_rankings(rankings)})
 
 
-def searched(pipeline: BasePipeline, topics: Any, *, k: int | None = 100) -> Candidates:
-    """The k best documents of a pipeline for topics (see `make_topics`), best first; all that it finds if k is None."""
+def searched(
+    pipeline: BasePipeline,
+    topics: Any,
+    *,
+    k: int | None = 100,
+    cluster: Cluster | None = None,
+    progress: Progress = no_progress,
+) -> Candidates:
+    """The k best documents of a pipeline for topics (see `make_topics`), best first; all that it finds if k is None.
+
+    With a connected `cluster` its workers search, each for some of the topics.
+    """
     listed, engine = make_topics(topics), pipeline.engine
+    if cluster is not None:
+        parts = run_on_parts(cluster, find_documents, listed, lambda part: (pipeline, part, k), STAGE, progress)
+        of_topics = [documents for part in parts for documents in part]
+        return Candidates({topic.qid: each for topic, each in zip(listed, of_topics, strict=True)})
 
     def search(number: int) -> PipelineHits:
         return pipeline.search(listed[number].text, k=k)
@@ -109,17 +126,28 @@ def searched(pipeline: BasePipeline, topics: Any, *, k: int | None = 100) -> Can
     )
 
 
-def make_candidates(engine: SearchEngine, topics: Sequence[Topic], candidates: Any) -> Candidates:
+def find_documents(pipeline: BasePipeline, topics: Sequence[Topic], k: int | None) -> list[DocumentList]:
+    """The k best documents for each of some topics, in a worker."""
+    return [DocumentList.of(pipeline.search(topic.text, k=k)) for topic in topics]
+
+
+def make_candidates(
+    engine: SearchEngine,
+    topics: Sequence[Topic],
+    candidates: Any,
+    cluster: Cluster | None = None,
+    progress: Progress = no_progress,
+) -> Candidates:
     """Candidates from a pipeline, a Run, judgments, or a dict {qid: [docno]}; Candidates stay as they are.
 
-    A pipeline searches for the topics, to its cut-off (`bm25 % 100`) or its depth without one.
+    A pipeline searches for the topics, to its cut-off (`bm25 % 100`) or its depth without one, perhaps on a cluster.
     """
     if isinstance(candidates, Candidates):
         return candidates
     if isinstance(candidates, BasePipeline):
         if candidates.engine is not engine:
             raise SettingError(f"candidates is {candidates!r}, expected a pipeline of the engine that is given")
-        return searched(candidates, topics, k=candidates.depth)
+        return searched(candidates, topics, k=candidates.depth, cluster=cluster, progress=progress)
     if isinstance(candidates, Run):
         return ranked(engine, candidates)
     if isinstance(candidates, Mapping):

@@ -9,6 +9,7 @@ from searchlab.features.catalogue import Feature
 from searchlab.features.extraction import CandidateTopic, extract_topics
 from searchlab.features.feature_sets import make_feature_set
 from searchlab.features.user_defined.external_features import ExternalFeature
+from searchlab.indexing.storage.layout import MANIFEST
 from searchlab.retrieval.composition.cluster_batch import run_on_parts
 from searchlab.retrieval.engine import SearchEngine
 from searchlab.types import Array, Progress
@@ -27,7 +28,7 @@ def extract_on_cluster(
     """The features of each topic's candidates: a row for each, a column for each feature."""
     sent = [feature if isinstance(feature, ExternalFeature) else feature.name for feature in features]
     with cluster:
-        cluster.check_sources([engine.snapshot.folder])
+        cluster.check_contents([engine.snapshot.folder / MANIFEST])
         blocks = run_on_parts(cluster, extract_part, topics, lambda part: (engine, part, sent), "extracting", progress)
     return [block for part in blocks for block in part]
 

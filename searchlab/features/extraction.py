@@ -80,17 +80,18 @@ def extract(
     ):
         if divided is not engine and isinstance(candidates, BasePipeline):
             candidates = candidates.over(divided)
-        candidates = make_candidates(divided, topics, candidates)
+        on_workers = None if divided.is_distributed else connected
+        candidates = make_candidates(divided, topics, candidates, on_workers, progress)
         _check_candidates(divided, topics, candidates, wanted, strict=strict)
         found = [CandidateTopic(topic, candidates.of(topic.qid)) for topic in topics]
         if qrels is not None and unjudged == "drop":
             found = [each.only(qrels.get(each.topic.qid, {})) for each in found]
-        if connected is None or divided.is_distributed:
+        if on_workers is None:
             blocks = extract_topics(divided, found, wanted, candidates.searches, space, topic_model, progress)
         else:
             from searchlab.features.cluster_extraction import extract_on_cluster
 
-            blocks = extract_on_cluster(connected, engine, found, wanted, progress)
+            blocks = extract_on_cluster(on_workers, engine, found, wanted, progress)
     grades = None
     if qrels is not None:
         judged = [(qrels.get(each.topic.qid, {}), each.documents.docnos) for each in found]

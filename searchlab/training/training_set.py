@@ -20,6 +20,7 @@ from searchlab.features.extraction import extract
 from searchlab.features.feature_sets import FeatureSet, make_feature_set
 from searchlab.features.feature_table import FeatureTable
 from searchlab.features.prerequisites import build_prerequisites
+from searchlab.indexing.storage.layout import MANIFEST
 from searchlab.rankers.first_stage import FirstStage
 from searchlab.records import Judgments, Ranking, Topic
 from searchlab.retrieval.composition.cluster_batch import run_on_parts
@@ -143,7 +144,7 @@ def _search_on_cluster(
 ) -> list[FoundCandidates]:
     """The candidates of topics, which are divided among the workers."""
     with cluster:
-        cluster.check_sources([engine.snapshot.folder])
+        cluster.check_contents([engine.snapshot.folder / MANIFEST])
         found = run_on_parts(
             cluster, find_candidates, topics, lambda part: (engine, part, first_stage), STAGE, progress
         )

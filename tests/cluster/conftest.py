@@ -1,4 +1,4 @@
-"""One cluster of two worker processes for all tests of this folder, and a collection in several shards."""
+"""One cluster of two worker processes for all tests of this folder, one that outlives its clients, and documents."""
 
 import random
 from collections.abc import Iterator
@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 
 from searchlab import Cluster
+from searchlab.cluster import local_processes
+from searchlab.cluster.local_processes import LocalProcesses
 from searchlab.records import Document, Topic
 
 WORDS = [f"word{number}" for number in range(60)]
@@ -16,6 +18,18 @@ WORDS = [f"word{number}" for number in range(60)]
 def cluster() -> Iterator[Cluster]:
     with Cluster("local:2") as connected:
         yield connected
+
+
+@pytest.fixture(scope="session")
+def external() -> Iterator[LocalProcesses]:
+    """A scheduler with a worker, as Dask's users start them; clients come and go."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(local_processes, "DASK_SETTINGS", {})
+        processes = LocalProcesses(1)
+    try:
+        yield processes
+    finally:
+        processes.close()
 
 
 @pytest.fixture(scope="session")

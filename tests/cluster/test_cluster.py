@@ -8,11 +8,13 @@ import threading
 import warnings
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import searchlab
 from searchlab import Cluster
 from searchlab.cluster.cluster import as_cluster, choose_worker
+from searchlab.cluster.tasks import pack_calls
 from searchlab.errors import ClusterError, ClusterWarning, SettingError
 from tests.cluster import worker_tasks
 from tests.cluster.process_ends import wait_for_end
@@ -30,6 +32,26 @@ def test_finished_calls_are_counted(cluster):
 
 def test_no_calls_have_no_results(cluster):
     assert cluster.run(worker_tasks.double, []) == []
+
+
+def test_a_large_argument_of_several_calls_is_sent_once_and_in_silence(cluster):
+    table, others = np.arange(2_000_000), [np.full(2_000_000, number) for number in range(2)]
+    calls = [(table, other, number) for other in others for number in range(3)]
+    packed, shared = pack_calls(worker_tasks.add_up, calls)
+    assert len(shared) == 3
+    assert sum(len(each.pickled) for each in packed) < 2000
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = cluster.run(worker_tasks.add_up, calls)
+        # An argument that only one call has is sent with it.
+        assert cluster.run(worker_tasks.add_up, [(table, others[1], 5)]) == [int(table.sum()) + 2_000_005]
+    assert found == [int(table.sum() + other.sum()) + number for other in others for number in range(3)]
+
+
+def test_a_shared_argument_is_made_again_when_its_worker_is_lost(cluster, tmp_path):
+    table = np.arange(200_000)
+    calls = [(table, str(tmp_path / str(number))) for number in range(3)]
+    assert cluster.run(worker_tasks.add_up_once, calls) == [int(table.sum())] * 3
 
 
 def test_the_first_error_in_the_order_of_the_calls_is_raised(cluster, tmp_path):
@@ -120,14 +142,17 @@ def test_the_processes_of_a_local_cluster_end_with_the_program(tmp_path):
 def test_an_address_without_tls_is_warned_about(monkeypatch, tmp_path):
     path = tmp_path / "scheduler.json"
     path.write_text(json.dumps({"address": "tcp://192.0.2.1:8786"}))
-    monkeypatch.setattr("searchlab.cluster.cluster.CONNECT_SECONDS", 0.1)
-    with pytest.warns(ClusterWarning, match="without TLS"), pytest.raises(ClusterError, match="no scheduler answers"):
+    monkeypatch.setattr("searchlab.cluster.connection.CONNECT_SECONDS", 0.1)
+    with (
+        pytest.warns(ClusterWarning, match="without TLS"),
+        pytest.raises(ClusterError, match="no Dask scheduler answers"),
+    ):
         Cluster(path).__enter__()
 
 
 def test_nobody_at_an_address_is_an_error(monkeypatch):
-    monkeypatch.setattr("searchlab.cluster.cluster.CONNECT_SECONDS", 0.1)
-    with warnings.catch_warnings(), pytest.raises(ClusterError, match=r"127\.0\.0\.1:9: no scheduler answers"):
+    monkeypatch.setattr("searchlab.cluster.connection.CONNECT_SECONDS", 0.1)
+    with warnings.catch_warnings(), pytest.raises(ClusterError, match=r"127\.0\.0\.1:9: no Dask scheduler answers"):
         warnings.simplefilter("error")
         Cluster("tcp://127.0.0.1:9").__enter__()
 

@@ -28,6 +28,16 @@ def test_features_are_those_of_one_machine_to_the_last_bit(engine, topics, clust
     assert found.values.tobytes() == expected.values.tobytes()
 
 
+def test_candidates_are_searched_by_the_workers(engine, topics, cluster, work):
+    """The client counts its own work; without a cluster it searches for every topic."""
+    bm25 = engine.retriever("bm25") % 20
+    found = searchlab.extract(engine, topics, bm25, "table1", cluster=cluster, divide="topics")
+    assert work["searches"] == 0
+    expected = searchlab.extract(engine, topics, bm25, "table1")
+    assert work["searches"] == len(topics)
+    assert found.docnos.tolist() == expected.docnos.tolist()
+
+
 def test_judged_candidates_and_their_grades(engine, topics, cluster):
     qrels = {topic.qid: {f"d{number:03}": number % 3 for number in range(int(topic.qid), 300, 40)} for topic in topics}
     tables = [
@@ -51,9 +61,11 @@ def test_topics_without_candidates_are_refused_as_on_one_machine(engine, cluster
         searchlab.extract(engine, [Topic("1", "word1")], {}, "letor45", cluster=cluster)
 
 
-def test_the_command_writes_the_same_file(here, run_cli, cluster):
+def test_the_command_writes_the_same_file(here, run_cli, cluster, work):
     arguments = ["features", "--topics", "topics.tsv", "-k", 10]
     assert run_cli(*arguments, "-o", "one.txt")[0] == 0
+    assert work["searches"] == 3
     code, _, errors = run_cli(*arguments, "-o", "many.txt", "--cluster", cluster._processes.scheduler_file)
+    assert work["searches"] == 3
     assert (code, "cluster: 2 workers" in errors) == (0, True)
     assert (here / "many.txt").read_text() == (here / "one.txt").read_text()

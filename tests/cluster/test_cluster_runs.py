@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import searchlab
-from searchlab.errors import StoreError
+from searchlab.errors import ClusterError, StoreError
 from searchlab.features.latent_semantics.semantic_space import build_space
 from searchlab.indexing.snapshot import MIN_COMPILED_DOCNOS
 from searchlab.retrieval.composition.cluster_batch import divide_topics
@@ -80,8 +80,36 @@ def test_an_index_that_was_changed_meanwhile_is_refused(build, documents, topics
     with searchlab.open(folder) as engine:
         build(documents[20:40], folder=folder)
         for divide in ("topics", "shards"):
-            with pytest.raises(StoreError, match="the index was changed"):
+            with pytest.raises(StoreError, match=r"worker tcp://.*: .*the index was changed"):
                 engine.search_many(topics, cluster=cluster, divide=divide)
+
+
+def test_another_index_in_the_same_folder_is_refused_before_any_search(build, documents, topics, cluster, tmp_path):
+    """The client has opened an index whose folder is another one by now, as on a worker without the shared storage."""
+    folder, other = build(documents[:20], folder=tmp_path / "it"), build(documents[20:40], folder=tmp_path / "other")
+    with searchlab.open(folder) as engine:
+        described = []
+        ask_all = cluster._ask_all
+
+        def ask_elsewhere(function, *arguments):
+            if function.__name__ == "describe_contents":
+                described.append(arguments)
+                arguments = ([each.replace(str(folder), str(other)) for each in arguments[0]],)
+                found = ask_all(function, *arguments)
+                return {
+                    worker: {path.replace(str(other), str(folder)): what for path, what in answer.items()}
+                    for worker, answer in found.items()
+                }
+            return ask_all(function, *arguments)
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(cluster, "_ask_all", ask_elsewhere)
+            for divide in ("topics", "shards"):
+                with pytest.raises(ClusterError, match=r"worker tcp.* finds .*manifest.json to be a file"):
+                    engine.search_many(topics, cluster=cluster, divide=divide)
+            with pytest.raises(ClusterError, match=r"worker tcp.* finds .*manifest.json to be a file"):
+                searchlab.extract(engine, topics, {"0": ["d001"]}, "letor45", cluster=cluster)
+        assert len(described) == 3
 
 
 def test_damage_is_reported_as_on_one_machine(build, documents, topics, cluster, tmp_path):

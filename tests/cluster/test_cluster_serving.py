@@ -1,6 +1,8 @@
 """A server that searches on a cluster answers as one that searches itself, or says that it cannot."""
 
 import re
+import shutil
+import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 
@@ -8,6 +10,8 @@ import pytest
 
 import searchlab
 from searchlab import Cluster
+from searchlab.cluster import connection
+from searchlab.cluster.local_processes import LocalProcesses
 from searchlab.errors import ClusterError, ClusterTimeout
 from searchlab.features.latent_semantics.semantic_space import build_space
 from searchlab.records import Document
@@ -119,6 +123,33 @@ def test_killed_workers_are_a_delay_and_a_lost_scheduler_an_error(plain, served)
         assert client.get("/document", params={"docno": "d007"}).status_code == 200  # which the server reads itself
         with searchlab.open(served) as engine, pytest.raises(ClusterError, match="the scheduler is lost"):
             engine.search_many({"1": "heat"}, cluster=own, divide="shards")
+
+
+def test_a_scheduler_that_comes_back_late_is_found_again(served, plain, tmp_path, monkeypatch):
+    """Dask's client has given up; the scheduler file has the address of the new scheduler."""
+    monkeypatch.setattr(connection, "CONNECT_SECONDS", 2.0)  # after which Dask gives up, too
+    expected = [search(plain, parameters) for parameters in SEARCHES[:2]]
+    file = tmp_path / "scheduler.json"
+    processes = LocalProcesses(1)
+    try:
+        shutil.copy(processes.scheduler_file, file)
+        with Cluster(file) as own, client_on(own, served) as client:
+            assert search(client, SEARCHES[0]) == expected[0]
+            processes.close()
+            assert client.get("/api/search", params={"q": "heat"}).status_code in (503, 504)
+            lost = own._client
+            deadline = time.monotonic() + 60
+            while lost.status != "closed":
+                assert time.monotonic() < deadline
+            processes = LocalProcesses(1)
+            shutil.copy(processes.scheduler_file, file)
+            assert client.get("/api/search", params=SEARCHES[1]).status_code == 503  # which begins to connect
+            if (connecting := own._reconnecting) is not None:
+                connecting.join(60)
+            assert search(client, SEARCHES[1]) == expected[1]
+            assert own._client is not lost
+    finally:
+        processes.close()
 
 
 def check_runs_with_kills(cluster, engine) -> None:

@@ -46,7 +46,8 @@ class ShardContent:
 
         One part after the other, since unpacked postings are what takes most memory.
         """
-        folder.mkdir(parents=True)
+        # Without parents: the index may have been removed meanwhile.
+        folder.mkdir()
         write_arrays(folder / STORED_DOCUMENTS, self.documents)
         self.documents.clear()
         n_docs, n_terms = len(self.docnos.offsets) - 1, len(self.terms.offsets) - 1

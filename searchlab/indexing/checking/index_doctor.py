@@ -210,7 +210,8 @@ class _Examination:
 
     def _check_shards_on(self, cluster: Cluster) -> None:
         """The same, each shard by a worker; the docnos of all shards are compared here."""
-        cluster.check_sources([self._folder, self._folder / MANIFEST])
+        cluster.check_sources([self._folder])
+        cluster.check_contents([self._folder / MANIFEST])
         self._begin("shards", len(self._manifest.shards))
         names = [record.name for record in self._manifest.shards]
         found = cluster.run(examine_shard, self._calls(), places=names, on_done=lambda _, __: self._tick(1))

@@ -37,6 +37,7 @@ from searchlab.indexing.storage.manifest import (
     remove_unreferenced,
 )
 from searchlab.indexing.storage.shard import Shard, ShardRecord
+from searchlab.indexing.storage.write_lease import WriteLease, require_shards
 from searchlab.types import Progress, no_progress
 
 SHARDS_PER_TIER = 8
@@ -128,14 +129,18 @@ def merge_shards(
         progress("merging", done, n_docs)
 
     with new_shard_prefix(folder) as prefix:
-        calls = [
-            (folder.absolute(), group, f"{prefix}-{number}", manifest.settings) for number, group in enumerate(groups)
-        ]
         progress("merging", 0, n_docs)
         if cluster is not None:
             cluster.check_folder(folder)
-            written = cluster.run(merge_on_worker, calls, on_done=lambda _, record: count(record))
+            with WriteLease(folder.absolute(), prefix).hold() as lease:
+                written = cluster.run(
+                    merge_on_worker,
+                    [(lease, group, number, manifest.settings) for number, group in enumerate(groups)],
+                    on_done=lambda _, record: count(record),
+                )
+                require_shards(folder, written)
         else:
+            calls = [(folder, group, f"{prefix}-{number}", manifest.settings) for number, group in enumerate(groups)]
             written = _merge_here(calls, jobs, count)
         replaced = {record.name for record in chosen}
         merged = manifest.next([*(shard for shard in manifest.shards if shard.name not in replaced), *written])
@@ -156,9 +161,13 @@ def _merge_here(
     return written
 
 
-def merge_on_worker(folder: Path, group: Sequence[ShardRecord], name: str, settings: AnalysisSettings) -> ShardRecord:
+def merge_on_worker(
+    lease: WriteLease, group: Sequence[ShardRecord], number: int, settings: AnalysisSettings
+) -> ShardRecord:
     """Write some shards as one, under a name that no repetition of this task has."""
-    return _merge_group(folder, group, f"{name}-{secrets.token_hex(3)}", settings)
+    name = f"{lease.prefix}-{number}-{secrets.token_hex(3)}"
+    with lease.write(name):
+        return _merge_group(lease.folder, group, name, settings)
 
 
 def group_shards(chosen: Sequence[ShardRecord], n_groups: int) -> list[list[ShardRecord]]:

@@ -2,7 +2,7 @@
 
     divide    sources into parts, by size alone                              corpus/document_parts.py
     write     each part as shards, on any worker, as if it had no duplicates  part_writer.py
-    compare   the documents of all parts, by their identities                part_identities.py
+    compare   the documents of all parts, by their identities                kept_documents.py
     rewrite   the parts of which documents are left out or renamed
     commit    as on one machine
 
@@ -17,17 +17,19 @@ from pathlib import Path
 
 from searchlab.analysis.analyzer import AnalysisSettings
 from searchlab.cluster.cluster import Cluster
+from searchlab.cluster.worker_checks import describe_files, describe_worker
 from searchlab.corpus.document_parts import DocumentPart, ReadingSettings, divide_sources, list_sources
 from searchlab.corpus.documents import missing_columns
 from searchlab.corpus.file_ranges import count_lines
 from searchlab.corpus.reading_notes import ReadingNotes
-from searchlab.errors import SettingError, SourceError, name_some
+from searchlab.errors import ClusterError, SettingError, SourceError, name_some
 from searchlab.indexing.building.build_options import BuildOptions
 from searchlab.indexing.building.update import IndexChanges
-from searchlab.indexing.parts.part_identities import keep_documents
+from searchlab.indexing.parts.kept_documents import find_changed
 from searchlab.indexing.parts.part_notes import PartNotes
 from searchlab.indexing.parts.part_writer import BuildSettings, WrittenPart, write_part
 from searchlab.indexing.storage.shard import ShardRecord
+from searchlab.indexing.storage.write_lease import WriteLease, require_shards
 from searchlab.types import Progress
 
 # A part of this size becomes about one full shard.
@@ -67,7 +69,7 @@ class ClusterBuild:
         if analysis.needs_this_process:
             raise SettingError("the analyzer is defined in a notebook or script, expected a module that workers load")
         cluster, notes = self._cluster, self._notes
-        with cluster:
+        with cluster, WriteLease(folder.absolute(), prefix).hold() as lease:
             notes.clear()
             sources = list_sources(self._names, self._reading, notes)
             files = [file.path for source in sources for file in source.files]
@@ -75,11 +77,10 @@ class ClusterBuild:
             cluster.check_folder(folder)
             part_bytes = choose_part_bytes(notes.bytes_total, len(cluster.workers))
             parts = divide_sources(
-                sources, self._reading, notes, part_bytes, lambda ranges: cluster.run(count_lines, ranges)
+                sources, self._reading, notes, part_bytes, lambda ranges: cluster.run(count_lines_there, ranges)
             )
             build = BuildSettings(
-                folder.absolute(),
-                prefix,
+                lease,
                 analysis,
                 self._reading,
                 is_update,
@@ -88,7 +89,7 @@ class ClusterBuild:
             )
             written = cluster.run(
                 write_part,
-                [(part, number, build) for number, part in enumerate(parts)],
+                [_describe_task(part, number, build) for number, part in enumerate(parts)],
                 on_done=lambda n_done, part: self._count(part, n_done == len(parts)),
             )
             notes.bytes_read = 0
@@ -99,9 +100,11 @@ class ClusterBuild:
             if missing := missing_columns(self._reading.fields or {}, notes):
                 raise SourceError("fields", f"no table has the column {name_some(missing)}")
             written = self._rewrite(parts, written, build)
+            records = [record for of_part in written for record in of_part.records]
+            require_shards(folder, records)
         for of_part in written:
             changes.add(of_part.changes)
-        return [record for of_part in written for record in of_part.records]
+        return records
 
     def _count(self, part: WrittenPart, is_last: bool) -> None:
         self.n_docs += part.notes.n_documents
@@ -112,13 +115,29 @@ class ClusterBuild:
         self, parts: Sequence[DocumentPart], written: Sequence[WrittenPart], build: BuildSettings
     ) -> list[WrittenPart]:
         """Write the parts again of which the rules for duplicates leave out or rename documents."""
-        identities = [part.identities for part in written]
         options = self._options
-        kept = keep_documents(identities, options.on_duplicate, self._notes, deduplicate=options.deduplicate)
-        changed = [number for number, docnos in enumerate(kept) if docnos != identities[number].docnos]
-        again = self._cluster.run(write_part, [(parts[number], number, build, kept[number]) for number in changed])
+        changed = find_changed(
+            [part.identities for part in written], options.on_duplicate, self._notes, deduplicate=options.deduplicate
+        )
+        calls = [(*_describe_task(parts[number], number, build), kept) for number, kept in changed.items()]
+        again = self._cluster.run(write_part, calls)
         replaced = dict(zip(changed, again, strict=True))
         return [replaced.get(number, part) for number, part in enumerate(written)]
+
+
+def _describe_task(
+    part: DocumentPart, number: int, build: BuildSettings
+) -> tuple[DocumentPart, dict[str, str], int, BuildSettings]:
+    """The arguments of `write_part`, with what this process finds where the files of the part are."""
+    return part, describe_files(str(each.file.path) for each in part.files), number, build
+
+
+def count_lines_there(path: str, start: int, end: int) -> int:
+    """The number of line ends in a range of a file, in a worker."""
+    try:
+        return count_lines(path, start, end)
+    except OSError as error:
+        raise ClusterError(f"worker {describe_worker()} finds {path} to be unreadable ({error.strerror})") from error
 
 
 def choose_part_bytes(n_bytes: int, n_workers: int) -> int:

@@ -2,20 +2,21 @@
 
 The rules for duplicates (`indexing/deduplication/`) look at documents one after the other. On a cluster no process sees
 all documents. So each part reports the docno of each of its documents, a hash of its content, and the keys of its
-publication, and the rules are applied to these, in the order of the parts.
+publication, and the rules are applied to these, in the order of the parts (`kept_documents.py`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import pickle
 from dataclasses import dataclass, field
 from hashlib import blake2b
-from itertools import chain, islice
 
-from searchlab.corpus.reading_notes import ReadingNotes
-from searchlab.indexing.deduplication.duplicates import DUPLICATE_RULES
-from searchlab.indexing.deduplication.same_records import find_same_records, hash_keys
+import numpy as np
+from zstandard import ZstdCompressor, ZstdDecompressor
+
+from searchlab.indexing.deduplication.same_records import hash_keys
 from searchlab.records import Document
+from searchlab.types import Array
 
 CONTENT_BYTES = 8
 
@@ -43,36 +44,38 @@ class Identities:
         self.locations.append(document.location)
         self.contents += hash_content(document)
 
-    def stand_ins(self) -> Iterator[Document]:
-        """A document in place of each: the hash of its content is the title, the keys are the fields."""
-        for number, (docno, location) in enumerate(zip(self.docnos, self.locations, strict=True)):
-            content = self.contents[number * CONTENT_BYTES : (number + 1) * CONTENT_BYTES].hex()
-            yield Document(docno, content, "", self.keys.get(number, {}), location)
+    def pack(self) -> PackedIdentities:
+        """The same for another process."""
+        docnos = b"".join(_hash_docno(docno) for docno in self.docnos)
+        plain = pickle.dumps((self.docnos, self.locations, self.contents), pickle.HIGHEST_PROTOCOL)
+        return PackedIdentities(np.frombuffer(docnos, np.int64), ZstdCompressor(level=1).compress(plain), self.keys)
+
+
+@dataclass(frozen=True, eq=False)
+class PackedIdentities:
+    """The identities of a part: hashes that differ for docnos that differ in practice, `keys` of publications.
+
+    `packed` has what else tells documents apart; it is unpacked only if some may be the same.
+    """
+
+    hashes: Array
+    packed: bytes
+    keys: dict[int, dict[str, int]]
+
+    def __len__(self) -> int:
+        return len(self.hashes)
+
+    def unpack(self) -> Identities:
+        """The identities of the part."""
+        docnos, locations, contents = pickle.loads(ZstdDecompressor().decompress(self.packed))
+        return Identities(docnos, locations, contents, self.keys)
+
+
+def _hash_docno(docno: str) -> bytes:
+    return blake2b(docno.encode("utf-8", "surrogatepass"), digest_size=8).digest()
 
 
 def hash_content(document: Document) -> bytes:
     """A hash of what a document says, the same in every process; its docno is not part of it."""
     content = repr((document.title, document.body, repr(document.fields)))
     return blake2b(content.encode("utf-8", "surrogatepass"), digest_size=CONTENT_BYTES).digest()
-
-
-def keep_documents(
-    parts: Sequence[Identities], on_duplicate: str, notes: ReadingNotes, *, deduplicate: bool
-) -> list[KeptDocnos]:
-    """Apply a rule for duplicates to the documents of all parts, and note what it leaves out or renames."""
-    number = -1
-
-    def read() -> Iterator[Document]:
-        nonlocal number
-        number = -1
-        for document in chain.from_iterable(part.stand_ins() for part in parts):
-            number += 1
-            yield document
-
-    kept: KeptDocnos = [None] * sum(map(len, parts))
-    distinct = DUPLICATE_RULES[on_duplicate](read, notes)
-    for document in find_same_records(distinct, notes, leave_out=deduplicate, keys_of=lambda each: each.fields):
-        # The rules yield a document before they read the next one.
-        kept[number] = document.docno
-    docnos = iter(kept)
-    return [list(islice(docnos, len(part))) for part in parts]

@@ -2,6 +2,7 @@
 
 manifest.json            settings, shards, sources; the one file that says what the index consists of
 writer.lock              locked by the process that is writing the index
+shard-1a2b3c4d.lease     there while workers of a cluster write shards of this prefix (see `write_lease`)
 shard-1a2b3c4d-0/
   in-use                 locked, shared, by the readers of the shard
   columns                numbers for scoring (see `columns`)

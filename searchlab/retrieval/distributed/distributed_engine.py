@@ -20,6 +20,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from searchlab.cluster.cluster import Cluster, as_cluster
+from searchlab.indexing.storage.layout import MANIFEST
 from searchlab.indexing.storage.shard import TermCounts
 from searchlab.retrieval.distributed.request_batches import RequestBatches
 from searchlab.retrieval.distributed.shard_division import SHARDS, ShardGroup, choose_division
@@ -215,7 +216,7 @@ def divide_shards_of(engine: SearchEngine, cluster: Cluster | str | None, divide
         yield engine
         return
     with as_cluster(cluster) as connected:
-        connected.check_sources([engine.snapshot.folder])
+        connected.check_contents([engine.snapshot.folder / MANIFEST])
         if choose_division(divide, connected, engine.snapshot) != SHARDS:
             yield engine
             return

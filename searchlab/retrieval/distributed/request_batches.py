@@ -81,7 +81,11 @@ class RequestBatches:
     def _find_workers(self) -> tuple[str, ...]:
         """The workers that are there, or were a moment ago."""
         if time.monotonic() >= self._workers_until:
-            self._workers = self._cluster.workers
+            try:
+                self._workers = self._cluster.workers
+            except ClusterError:
+                self._cluster.reconnect()  # for the requests to come
+                raise
             self._workers_until = time.monotonic() + WORKERS_SECONDS
         return self._workers
 

@@ -127,7 +127,7 @@ def distributed_engines(cluster: Cluster, seconds: float, synonyms: Synonyms | N
     """What opens engines whose shards are searched by the workers of a cluster, which must answer within `seconds`."""
 
     def open_engine(folder: Path) -> SearchEngine:
-        cluster.check_sources([folder])
+        cluster.check_contents([folder / MANIFEST])
         engine = SearchEngine(folder, synonyms=synonyms)
         # Workers take their time to open their shards first.
         patient = DistributedEngine(engine, cluster)

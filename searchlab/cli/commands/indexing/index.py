@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
+
+import typer
 
 import searchlab
 from searchlab.cli.app import app
@@ -25,7 +28,7 @@ from searchlab.cli.indexing_options import (
     StrictOption,
 )
 from searchlab.cli.messages import is_verbose, note
-from searchlab.cli.options import ClusterOption, JobsOption, open_cluster
+from searchlab.cli.options import ClusterOption, JobsOption, given_options, open_cluster
 from searchlab.cli.printing.index_printing import print_build_summary
 from searchlab.cli.printing.reading_printing import print_notes
 from searchlab.cli.progress import reading_bar
@@ -37,6 +40,7 @@ from searchlab.errors import SettingError
 
 @app.command("index")
 def index_command(
+    context: typer.Context,
     sources: SourcesArgument,
     index: NewIndexOption = None,
     format: FormatOption = None,
@@ -62,6 +66,9 @@ def index_command(
     """
     if deduplicate and report is None:
         raise SettingError("--deduplicate needs --report FILE.csv, which lists what is left out")
+    if cluster and "cluster" not in given_options(context) and (local := _find_local(sources)):
+        note(f"{local} is read by this machine, not by the cluster of SEARCHLAB_CLUSTER")
+        cluster = None
     notes = searchlab.ReadingNotes()
     if is_verbose():
         notes.max_kept = sys.maxsize
@@ -91,6 +98,14 @@ def index_command(
     print_build_summary(summary)
     for source in sources:
         _note_collection(source)
+
+
+def _find_local(sources: Sequence[str]) -> str:
+    """The first source that only this machine can read; empty if there is none."""
+    from searchlab.corpus.ir_datasets import is_dataset
+
+    found = next((source for source in sources if source == "-" or is_dataset(source)), "")
+    return "standard input" if found == "-" else found
 
 
 def _parse_mapping(written: str) -> tuple[str, str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -101,6 +101,7 @@ def features_command(
 
     Candidates are the judged documents, those of a run (--run), or the best of a first search (-k).
     """
+    from searchlab.features.candidates import searched
     from searchlab.features.feature_sets import make_feature_set
     from searchlab.features.prerequisites import build_prerequisites
     from searchlab.features.user_defined.external_features import count_missing_scores
@@ -120,7 +121,12 @@ def features_command(
         for remark in build_prerequisites(engine, feature_set, progress, connected):
             warn(remark)
         with divide_shards_of(engine, connected, divide) as divided:
-            candidates = _choose_candidates(divided, wanted, judgments, run, k, options, union=union)
+            on_workers = None if divided.is_distributed else connected
+
+            def search(k: int) -> Candidates:
+                return searched(options.pipeline(divided), wanted, k=k, cluster=on_workers, progress=progress)
+
+            candidates = _choose_candidates(divided, wanted, judgments, run, k, search, union=union)
             table = searchlab.extract(
                 divided,
                 wanted,
@@ -129,7 +135,7 @@ def features_command(
                 qrels=judgments,
                 unjudged=unjudged,
                 strict=strict,
-                cluster=None if divided.is_distributed else connected,
+                cluster=on_workers,
                 divide=TOPICS,
                 progress=progress,
             )
@@ -170,7 +176,7 @@ def _choose_candidates(
     qrels: Qrels | None,
     run: str | None,
     k: int | None,
-    options: SearchOptions,
+    search: Callable[[int], Candidates],
     *,
     union: bool,
 ) -> Candidates:
@@ -180,10 +186,7 @@ def _choose_candidates(
         if qrels is None:
             raise SettingError("no candidates: expected --qrels, --run or -k")
         return choose.judged(engine, {topic.qid: qrels.get(topic.qid, {}) for topic in topics})
-    if run is not None:
-        found = choose.ranked(engine, searchlab.read_run(run), k=k)
-    else:
-        found = choose.searched(options.pipeline(engine), topics, k=k or 100)
+    found = search(k or 100) if run is None else choose.ranked(engine, searchlab.read_run(run), k=k)
     if union and qrels is None:
         raise SettingError("--union adds the judged documents: expected --qrels")
     return found.union(choose.judged(engine, qrels)) if union and qrels is not None else found
