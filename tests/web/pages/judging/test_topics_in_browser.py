@@ -238,6 +238,31 @@ def test_an_import_is_undone_where_it_is_shown(show, browser, find, wait, send, 
     assert "imported" not in [each["name"] for each in json.loads(get("/api/topic-sets"))["topic_sets"]]
 
 
+def test_one_import_after_the_other_without_a_reload(show, find, wait, get, tmp_path):
+    (tmp_path / "later.txt").write_text("knee pain\n")
+    show("/judge")
+    wait("window.isSamePage = true")
+    assert "1 new topic" in import_text(find, wait, "gout", "twice")
+    assert find("#import-text").get_attribute("value") == ""
+    # A file and lines at once: the page says so, instead of leaving out one of them.
+    fill(find, {"import-text": "asthma"})
+    find("#import-file").send_keys(str(tmp_path / "later.txt"))
+    find("[data-preview]").click()
+    assert wait("document.querySelector('#import-text ~ [data-problem]:not([hidden])')?.textContent") == (
+        "Not imported: later.txt is chosen, too: one of the two at a time"
+    )
+    find("[data-unchoose]").click()
+    assert "1 new topic" in import_text(find, wait, "asthma", "twice")
+    find("#import-file").send_keys(str(tmp_path / "later.txt"))
+    find("[data-preview]").click()
+    wait("document.querySelector('[data-understood] button.primary')")
+    find("[data-understood] .primary").click()
+    wait("document.querySelector('[data-understood] .notice')")
+    assert wait("window.isSamePage")
+    texts = [each["text"] for each in json.loads(get("/api/topics", topic_set="twice"))["topics"]]
+    assert texts == ["gout", "asthma", "knee pain"]
+
+
 def test_an_import_without_a_connection_is_tried_again(show, browser, find, wait):
     show("/judge")
     fill(find, {"import-set": "again", "import-text": "one query a line"})
