@@ -21,6 +21,7 @@ from searchlab.web.api.parameters import (
     K,
 )
 from searchlab.web.api.search import compare, explain, export_results, saved_searches, search, search_batch
+from searchlab.web.pages import taken_back
 from searchlab.web.pages.page import Form, Page
 from searchlab.web.pages.search import search_pages, searches_page, years
 from searchlab.web.pages.search.upload_page import delete_form, index_form, upload_page
@@ -141,7 +142,7 @@ PAGES = (
         search_pages.search_page,
         (
             *(search_pages.ANY_QUERY, INDEX, SYSTEM, SMALL_K, PAGE, FILTER, SORT, GROUP, SYNONYMS),
-            *(years.YEAR_FROM, years.YEAR_TO),
+            *(years.YEAR_FROM, years.YEAR_TO, *taken_back.PARAMETERS),
         ),
         prepare=years.filter_years,
         brief=True,
@@ -159,7 +160,10 @@ PAGES = (
         "document.html",
         "search",
         search_pages.document_page,
-        (DOCNO, INDEX, search.MARKED_QUERY, SYSTEM, FILTER, SMALL_K, PAGE, SYNONYMS, search.START),
+        (
+            *(DOCNO, INDEX, search.MARKED_QUERY, SYSTEM, FILTER, SMALL_K, PAGE, SYNONYMS, search.START),
+            *taken_back.PARAMETERS,
+        ),
     ),
     Page(
         "/compare",

@@ -24,7 +24,9 @@ export function showStrip(page) {
 export async function refreshStrip() {
   try {
     const html = await (await fetch(location.href)).text();
-    showStrip(new DOMParser().parseFromString(html, "text/html"));
+    const page = new DOMParser().parseFromString(html, "text/html");
+    showStrip(page);
+    showTopic(page);
   } catch {
     // Without a connection the page stays as it is.
   }
@@ -71,7 +73,6 @@ function showJudged(total) {
   const nHere = results.length - unjudged.length;
   nJudgedElsewhere = total === undefined ? nJudgedElsewhere ?? Number(line.dataset.judged) - nHere : total - nHere;
   const n = nHere + nJudgedElsewhere;
-  line.hidden = n === 0;
   line.querySelector("[data-n]").textContent = n.toLocaleString("en");
   const next = line.querySelector("[data-next]");
   next.hidden = !unjudged.length;
@@ -81,6 +82,15 @@ function showJudged(total) {
   line.querySelector("[data-rank]").textContent = unjudged[0].value;
 }
 showJudged();
+
+// What is judged for the query, as a page that was just made has it; it is there once something was judged.
+function showTopic(page) {
+  if (isSaving()) return;
+  for (const line of document.querySelectorAll(".judged-so-far")) {
+    line.hidden &&= page.querySelector(".judged-so-far")?.hidden ?? true;
+  }
+  showJudged(Number(page.querySelector("[data-judged]")?.dataset.judged ?? 0));
+}
 
 // A judgment belongs to a name: a judge who has logged in without one is asked for it.
 export function hasName() {
@@ -104,6 +114,7 @@ export async function grade(form, chosen) {
   try {
     const { n_judged } = await save(() => send("/api/judgments", { index, judge, docno, query, grade: after }));
     const words = after === null ? "Judgment removed" : `Judged ${WORDS[after]}`;
+    for (const line of document.querySelectorAll(".judged-so-far")) line.hidden = false;
     showJudged(n_judged);
     if (isDecisive(before, after)) refreshStrip();
     announce(`${words}; ${n_judged} judged for this query`);
@@ -166,7 +177,7 @@ async function refresh() {
     for (const form of page.querySelectorAll("form.grades[data-docno]")) {
       for (const each of formsOf(form.dataset.docno)) showGrade(each, gradeOf(form));
     }
-    showJudged(Number(page.querySelector("[data-judged]")?.dataset.judged ?? 0));
+    showTopic(page);
     showLiveParts(page);
     showStrip(page);
   } catch {
@@ -180,6 +191,11 @@ addEventListener("focus", refresh);
 
 document.addEventListener("submit", (event) => {
   const button = event.submitter;
+  const direction = event.target.dataset.takeBack;
+  if (direction) {
+    event.preventDefault();
+    (direction === "undo" ? undo : redo)();
+  }
   if (!button?.matches("form.grades[data-query] .grade")) return;
   event.preventDefault();
   grade(button.form, Number(button.dataset.grade));
@@ -193,7 +209,7 @@ addEventListener("pageshow", (event) => {
 // The URL without the parameter that reports an action just completed: reloading must not report it again.
 export function withoutAction(href) {
   const url = new URL(href);
-  for (const name of ["did", "together"]) {
+  for (const name of ["did", "about", "together"]) {
     if (url.searchParams.has(name)) url.searchParams.delete(name);
   }
   return url.href;

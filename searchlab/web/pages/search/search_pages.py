@@ -18,6 +18,7 @@ from searchlab.web.http_errors import to_http_error
 from searchlab.web.pages.page import BrowserSession
 from searchlab.web.pages.plain_words import plain_order
 from searchlab.web.pages.search.years import YEAR, chosen_years, draw_years, without_years
+from searchlab.web.pages.taken_back import describe_taken_back, without_report
 from searchlab.web.state.request_state import RequestState
 
 # Syntax with which a query requires more than one of its words.
@@ -51,6 +52,7 @@ def search_page(state: RequestState, session: BrowserSession, values: dict[str, 
         "restricted": bool(_RESTRICTIONS.search(values["q"])),
         "problem": None,
         "answer": None,
+        "taken_back": describe_taken_back(state, values["q"], values),
     }
     if not values["q"].strip():
         phrases = state.index.cached("title phrases", lambda: frequent_title_phrases(snapshot))
@@ -58,7 +60,7 @@ def search_page(state: RequestState, session: BrowserSession, values: dict[str, 
     try:
         answer = search_documents(
             state,
-            **values,
+            **without_report(values),
             facet=suited_fields(snapshot, MAX_FACETS),
             judge=session.judge,
             histogram=YEAR if has_years else "",
@@ -101,6 +103,7 @@ def similar_page(state: RequestState, session: BrowserSession, values: dict[str,
         "max_rank": state.limits.max_rank,
         "restricted": False,
         "problem": None,
+        "taken_back": None,
     }
 
 
@@ -112,6 +115,8 @@ def document_page(state: RequestState, session: BrowserSession, values: dict[str
     start, after = answer["start"], answer["start"] + SHOWN_LENGTH
     return _query_context(values) | {
         "answer": answer | {"grade": grade},
+        "topic": judged,
+        "taken_back": describe_taken_back(state, values["q"], values),
         "page": values["page"],
         "previous": max(start - SHOWN_LENGTH, 0) if start else None,
         "next": after if after < answer["n_characters"] else None,

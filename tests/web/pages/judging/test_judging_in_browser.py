@@ -202,7 +202,7 @@ def test_the_strip_counts_a_topic_as_soon_as_it_has_a_relevant_document(show, pr
     # Beside the results, too: the query becomes a topic of another set, with a strip of its own.
     show("/?q=hip+fracture")
     press("j", "2")
-    wait(f"{STRIP} !== arguments[0] && document.querySelector('[data-judged]:not([hidden])')", wait(STRIP))
+    wait(f"{STRIP} !== arguments[0] && document.querySelector('.judged-so-far:not([hidden])')", wait(STRIP))
 
 
 def test_single_keys_can_be_switched_off_where_a_pool_is_judged(show, find, press, wait, judged, topic):
