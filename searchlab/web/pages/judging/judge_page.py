@@ -64,6 +64,7 @@ def judge_page(state: RequestState, session: BrowserSession, values: dict[str, A
         "merging": MERGING if chosen and len(chosen["judges"]) > 1 else "",
         "several_judges": False,
         "next_topic": None,
+        "n_useful": 0,
         "n_hidden": 0,
         "agreement": [],
         "upcoming": None,
@@ -79,11 +80,13 @@ def judge_page(state: RequestState, session: BrowserSession, values: dict[str, A
     if chosen is None:  # there was one, perhaps, whose deletion can be undone
         return context
     topics = topics_with_progress(state, session, chosen["name"])
+    n_useful = sum(topic["n_relevant"] > 0 for topic in topics)
     topics = sort_topics(filter_topics(topics, values["words"]), values["order"])
     listed = topics if values["all"] else topics[:MAX_LISTED_TOPICS]
     pairs = agreement(state, topic_set=chosen["name"])["pairs"]
     return context | {
         "topics": listed,
+        "n_useful": n_useful,
         "several_judges": any(judge != session.judge for judge in chosen["judges"]),
         "next_topic": next((topic for topic in topics if not topic["n_judged_by_you"]), None),
         "n_hidden": len(topics) - len(listed),
