@@ -148,8 +148,10 @@ export const redo = () => takeBack("/api/judgments/redo", "redone", "redo", "Don
 const livePart = (page, name) => page.querySelector(`[data-live="${name}"]`);
 const sent = new WeakMap([...document.querySelectorAll("[data-live]")].map((part) => [part, part.outerHTML]));
 
-const isChanged = (field) => field.matches("[type=checkbox]") ? field.checked !== field.defaultChecked : field.value !== field.defaultValue;
-const isInUse = (part) => [...part.querySelectorAll("input")].some((field) => field === document.activeElement || isChanged(field));
+const isOtherChoice = (select) => select.selectedIndex !== Math.max([...select.options].findIndex((option) => option.defaultSelected), 0);
+const isChanged = (field) => field.matches("select") ? isOtherChoice(field)
+  : field.matches("[type=checkbox]") ? field.checked !== field.defaultChecked : field.value !== field.defaultValue;
+const isInUse = (part) => [...part.querySelectorAll("input, select, textarea")].some((field) => field === document.activeElement || isChanged(field));
 
 function showLiveParts(page) {
   for (const part of document.querySelectorAll("[data-live]")) {

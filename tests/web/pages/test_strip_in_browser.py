@@ -11,18 +11,25 @@ STRIP = "document.querySelector('.strip').innerText"
 
 
 @pytest.fixture
+def send(address):
+    """Send JSON to the API; returns the answer."""
+
+    def sent(path, **values):
+        request = Request(address + path, json.dumps(values).encode(), {"Content-Type": "application/json"})
+        with urlopen(request) as answer:
+            return json.load(answer)
+
+    return sent
+
+
+@pytest.fixture
 def address(browser, serve, medical_once, tmp_path) -> str:
     return serve(shutil.copytree(medical_once, tmp_path / "medical"))
 
 
 @pytest.fixture
-def add(address):
+def add(send):
     """Add topics to a set, each with one document of a grade; None leaves it unjudged."""
-
-    def send(path, **values):
-        request = Request(address + path, json.dumps(values).encode(), {"Content-Type": "application/json"})
-        with urlopen(request) as answer:
-            return json.load(answer)
 
     def added(topic_set, *grades):
         for number, grade in enumerate(grades):
@@ -50,3 +57,30 @@ def test_topics_without_a_relevant_document_are_counted_alike_by_strip_and_page(
     assert counted == f"{n} of {10 if n < 10 else 12} topics with a relevant document"
     assert find(".strip .next").text == ("Add topics →" if n < 10 else "Train a model →")
     assert too_wide() == []
+
+
+def test_a_finished_pool_leads_where_the_strip_leads_and_never_to_an_impossible_training(
+    show, browser, find, press, wait, send, add
+):
+    qid = send("/api/topics", topic_set="mine", text="stroke")["qid"]
+    show(f"/pool?topic_set=mine&qid={qid}&systems=bm25&depth=1", width=390)
+    press("2")
+    finished = "document.querySelector('.pool-head .notice.good')"
+    assert wait(f"{finished}?.innerText").startswith("The only document is judged. Next: Add topics, or measure")
+    assert find(".pool-head .notice.good a").get_attribute("href") == find(".strip .next").get_attribute("href")
+    # Nor is there a button that could only be refused, until a set has enough judgments.
+    show("/train?topic_set=mine", width=390)
+    assert "Too few judgments" in find("[data-live=advice]").text
+    assert browser.find_elements("css selector", "form.train") == []
+    add("enough", 1, 1, 1, 1)
+    browser.execute_script("window.dispatchEvent(new Event('focus'))")
+    wait("document.querySelector('form.train')")
+    assert "Other topic sets have enough judgments:" in wait("document.querySelector('[data-live=advice]').innerText")
+    assert find("#topic-set").get_attribute("value") == "enough"
+    assert find("#topic-set option[disabled]").get_attribute("value") == "mine"
+    # What is being chosen stays as it is.
+    find("#ranker option[value=rankboost]").click()
+    add("more", 1)
+    browser.execute_script("window.dispatchEvent(new Event('focus'))")
+    wait("document.querySelector('[data-live=judged]').innerText.includes('more: 1 judgment')")
+    assert find("#ranker").get_attribute("value") == "rankboost"

@@ -34,15 +34,17 @@ def train_page(state: RequestState, session: BrowserSession, values: dict[str, A
     shown: dict[str, Any] | None = next(iter(active or ended), None)
     of_job = shown["topic_set"] if shown and shown["topic_set"] in {each["name"] for each in topic_sets} else ""
     name = values["topic_set"] or of_job
-    chosen = choose_topic_set(sorted(topic_sets, key=lambda each: -each["n_judgments"]), name)
+    by_size = sorted(topic_sets, key=lambda each: -each["n_judgments"])
+    chosen = choose_topic_set(by_size, name)
     models = list_models(state)
-    advice = train.check_readiness(state, topic_set=chosen["name"])["advice"] if chosen else None
+    advice = {each["name"]: train.check_readiness(state, topic_set=each["name"])["advice"] for each in by_size}
     return {
         "topic_sets": topic_sets,
         "collection": collection_to_import(sets),
         "chosen": chosen["name"] if chosen else None,
         "n_judgments": sum(each["n_judgments"] for each in topic_sets),
-        "advice_before": advice,
+        "advice_before": advice[chosen["name"]] if chosen else None,
+        "trainable": [name for name, problem in advice.items() if problem is None],
         "rankers": [
             (name, plain_ranker(name, RANKERS[name].description), RANKERS[name].description)
             for name in sorted(train.TRAINABLE_RANKERS, key=lambda name: name != SEARCH_RANKER)
