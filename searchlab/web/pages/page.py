@@ -42,6 +42,10 @@ class Page:
     slow: bool = False
 
 
+# In the context of a page: the topic set that it is about, such as that of a model or of a judged query.
+SHOWN_SET = "shown_set"
+
+
 @dataclass(frozen=True)
 class Form:
     """A form: `handler` gets its values and returns the URL of the next page; None for the page of the form.

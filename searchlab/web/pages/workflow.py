@@ -69,6 +69,7 @@ def _describe(state: RequestState, topic_set: str, qid: str, jobs: list[str]) ->
         action = ("Search with it" if index.default_ranker else "Search", "/", {}, "#q")
     return {
         "topic_set": chosen,
+        "n_sets": len(sets),
         "n_useful": n_useful,
         "n_needed": MIN_VERDICT_QUERIES,
         "n_topics": MIN_VERDICT_QUERIES if n_useful < MIN_VERDICT_QUERIES else len(topics),

@@ -84,3 +84,28 @@ def test_a_finished_pool_leads_where_the_strip_leads_and_never_to_an_impossible_
     browser.execute_script("window.dispatchEvent(new Event('focus'))")
     wait("document.querySelector('[data-live=judged]').innerText.includes('more: 1 judgment')")
     assert find("#ranker").get_attribute("value") == "rankboost"
+
+
+def test_with_several_sets_the_strip_names_the_one_that_the_page_is_about(show, find, wait, send, add):
+    add("large", *[1] * 6)
+    add("small", 1, None)
+    send("/api/judgments", query="stroke", docno="med-004", grade=1, judge="me")
+    for path, named in (
+        ("/", "large: 6 of 10"),
+        ("/?q=stroke", "searches: 1 of 10"),
+        ("/compare?q=small+0", "small: 1 of 10"),
+        ("/document?docno=med-004&q=small+1", "small: 1 of 10"),
+        ("/explain?docno=med-004&q=stroke", "searches: 1 of 10"),
+        ("/judge?topic_set=small", "small: 1 of 10"),
+        ("/measure", "large: 6 of 10"),
+    ):
+        show(path, width=390)
+        assert words(find(".strip li").text).startswith(named), path
+    # A training without a set in its address shows that of the last job.
+    send("/api/train", topic_set="large", ranker="maxent", features="table1", name="of-large")
+    add("huge", *[1] * 20)
+    for path in ("/train", "/model?name=of-large"):
+        wait("fetch('/api/jobs').then(answer => answer.json()).then(({jobs}) => jobs[0].state === 'done')", seconds=240)
+        show(path)
+        assert words(find(".strip li").text).startswith("large: 6 of 10"), path
+        assert "measured" in find(".strip").text

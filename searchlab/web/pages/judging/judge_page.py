@@ -11,7 +11,7 @@ from searchlab.web.api.judging.judge import agreement, list_set_topics, list_top
 from searchlab.web.api.judging.pool import list_next_documents
 from searchlab.web.api.parameters import Parameter
 from searchlab.web.http_errors import HttpError
-from searchlab.web.pages.page import BrowserSession
+from searchlab.web.pages.page import SHOWN_SET, BrowserSession
 from searchlab.web.pages.plain_words import MERGING
 from searchlab.web.state.open_index import OpenIndex
 from searchlab.web.state.request_state import RequestState
@@ -55,6 +55,7 @@ def judge_page(state: RequestState, session: BrowserSession, values: dict[str, A
         "topic_sets": sets["topic_sets"],
         "collection": collection_to_import(sets),
         "chosen": chosen,
+        SHOWN_SET: chosen["name"] if chosen else "",
         "requested_systems": values["systems"],
         "pooled": values["systems"] or default_systems(state.index),
         "depth": values["depth"],

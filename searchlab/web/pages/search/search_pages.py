@@ -15,7 +15,7 @@ from searchlab.web.api.search.compare import RIGHT, compare_systems
 from searchlab.web.api.search.explain import explain_score
 from searchlab.web.api.search.search import find_similar, get_document, search_documents
 from searchlab.web.http_errors import to_http_error
-from searchlab.web.pages.page import BrowserSession
+from searchlab.web.pages.page import SHOWN_SET, BrowserSession
 from searchlab.web.pages.plain_words import plain_order
 from searchlab.web.pages.search.years import YEAR, chosen_years, draw_years, without_years
 from searchlab.web.pages.taken_back import describe_taken_back, without_report
@@ -73,7 +73,9 @@ def search_page(state: RequestState, session: BrowserSession, values: dict[str, 
     if answer["hits"] and values["page"] == 1:
         state.remember_query(values["q"])
     counted = [(name, facet) for name, facet in answer["facets"].items() if facet["values"]]
-    return context | {"answer": answer, "facets": counted, "year_bars": draw_years(answer["histogram"])}
+    topic_set = answer["topic"]["topic_set"] if answer["topic"] else ""
+    shown = {"answer": answer, "facets": counted, "year_bars": draw_years(answer["histogram"]), SHOWN_SET: topic_set}
+    return context | shown
 
 
 def _orders(snapshot: Snapshot, chosen: str) -> list[tuple[str, str]]:
@@ -116,6 +118,7 @@ def document_page(state: RequestState, session: BrowserSession, values: dict[str
     return _query_context(values) | {
         "answer": answer | {"grade": grade},
         "topic": judged,
+        SHOWN_SET: judged.topic_set if judged else "",
         "taken_back": describe_taken_back(state, values["q"], values),
         "page": values["page"],
         "previous": max(start - SHOWN_LENGTH, 0) if start else None,
@@ -129,6 +132,7 @@ def compare_page(state: RequestState, session: BrowserSession, values: dict[str,
     right = values["right"] or (values["system"] if values["system"] != left else "")
     right = right or next((name for name in models if name != left), RIGHT.default)
     context = _query_context(values) | {"left": left, "right": right, "k": values["k"], "answer": None}
+    context |= {SHOWN_SET: _set_of(state, values["q"])}
     if not values["q"].strip() or left == right:
         return context
     query = _select(values, "q", "k", "filter")
@@ -138,7 +142,17 @@ def compare_page(state: RequestState, session: BrowserSession, values: dict[str,
 def explain_page(state: RequestState, session: BrowserSession, values: dict[str, Any]) -> dict[str, Any]:
     """The parts of a score."""
     answer = explain_score(state, **_select(values, "q", "docno", "system", "against", "filter"))
-    return _query_context(values) | {"answer": answer, "page": values["page"]}
+    return _query_context(values) | {
+        "answer": answer,
+        "page": values["page"],
+        SHOWN_SET: _set_of(state, values["q"]),
+    }
+
+
+def _set_of(state: RequestState, query: str) -> str:
+    """The topic set of a judged query; empty if it is none."""
+    judged = find_judged_query(state, query) if query.strip() else None
+    return judged.topic_set if judged else ""
 
 
 def _select(values: dict[str, Any], *names: str) -> dict[str, Any]:
