@@ -27,6 +27,7 @@ export async function refreshStrip() {
     const page = new DOMParser().parseFromString(html, "text/html");
     showStrip(page);
     showTopic(page);
+    showLiveParts(page);
   } catch {
     // Without a connection the page stays as it is.
   }
@@ -114,9 +115,10 @@ export async function grade(form, chosen) {
   try {
     const { n_judged } = await save(() => send("/api/judgments", { index, judge, docno, query, grade: after }));
     const words = after === null ? "Judgment removed" : `Judged ${WORDS[after]}`;
+    const isNew = document.querySelector(".judged-so-far[hidden]"); // the query is a topic now, which can be edited
     for (const line of document.querySelectorAll(".judged-so-far")) line.hidden = false;
     showJudged(n_judged);
-    if (isDecisive(before, after)) refreshStrip();
+    if (isNew || isDecisive(before, after)) refreshStrip();
     announce(`${words}; ${n_judged} judged for this query`);
   } catch (error) {
     for (const each of formsOf(docno)) showGrade(each, before);

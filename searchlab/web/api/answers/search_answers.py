@@ -75,7 +75,7 @@ SCHEMAS: dict[str, Schema] = {
         histogram=list_of(record(first=INTEGER, last=INTEGER, n_docs=INTEGER, n_found=INTEGER)),
         sort=TEXT,
         other_fields=list_of(record(field=TEXT, n_docs=INTEGER, query=TEXT)),
-        topic=nullable(record(topic_set=TEXT, qid=TEXT, n_judged=INTEGER)),
+        topic=nullable(record(topic_set=TEXT, qid=TEXT, criteria=TEXT, n_judged=INTEGER)),
     ),
     "Difference": record(label=TEXT, words=TEXT, amount=NUMBER),
     "Part": record(

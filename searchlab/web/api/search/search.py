@@ -90,6 +90,9 @@ def search_documents(
     hits = chosen.search(check_query(q, state.limits), k=depth, filters=filter, sort=sort or None)
     groups = hits.group_duplicates(n_wanted) if group_duplicates else []
     shown = hits.take(np.array([group.row for group in groups], np.int64)) if group_duplicates else hits
+    judged = find_judged_query(state, q) if judge else None
+    if judged is not None and (terms := judged.terms_to_mark(state.index)):
+        shown = shown.marking(terms)
     # First, since marking the documents that match also counts them.
     facets = {name: counted.to_json() for name, counted in hits.facets(*parse_fields(facet)).items()}
     bins = _count_numbers(chosen, hits, q, filter, histogram) if histogram else []
@@ -101,13 +104,13 @@ def search_documents(
     answer["histogram"] = bins
     answer["other_fields"] = [each.to_json() for each in hits.other_fields]
     answer["completions"] = _completions(state.index, hits.query)
-    judged = find_judged_query(state, q) if judge else None
     answer["topic"] = (
         None
         if judged is None
         else {
             "topic_set": judged.topic_set,
             "qid": judged.qid,
+            "criteria": judged.criteria,
             "n_judged": len(judged.grades_of(judge)),
         }
     )
@@ -150,6 +153,9 @@ def get_document(
     with snapshot.report_damage():
         query = index.system(system).parse(check_query(q, state.limits)) if q.strip() else None
         terms = query.to_mark if query is not None else frozenset()
+        judged = find_judged_query(state, q) if query is not None else None
+        if judged is not None:
+            terms |= judged.terms_to_mark(index)
         begin, n_characters = start or 0, len(stored.body)
         if start is None and length is not None and n_characters > length and query is not None:
             begin = best_part(snapshot, shard, number, stored, terms, query.stream_to_mark).start

@@ -1,4 +1,5 @@
-"""Judging beside the results and on the page of a document: undo and redo by click and by key, also without scripts."""
+"""Judging beside the results and on the page of a document: undo and redo by click and by key, also without scripts;
+what counts as relevant, and the words to highlight."""
 
 import json
 from urllib.request import Request, urlopen
@@ -7,6 +8,9 @@ import pytest
 
 ANNOUNCED = "document.getElementById('announcement').textContent"
 PRESSED = "[...document.querySelectorAll('.grade[aria-pressed=true]')].map(e => e.textContent).join()"
+MARKS = "[...document.querySelectorAll('main mark')].map(e => e.textContent.toLowerCase())"
+CRITERIA = "document.querySelector('.criteria-of-topic')"
+EDIT = ".topic-details a[href*='/topic?']"
 UNDO, REDO = "[data-take-back=undo] button", "[data-take-back=redo] button"
 
 
@@ -77,3 +81,35 @@ def test_without_scripts_an_undo_names_document_topic_and_set(show, browser, fin
         until(lambda: find("main .notice").text == "There is nothing to undo or redo for this query.")
     finally:
         browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
+
+
+def test_beside_results_and_on_a_document_a_topic_shows_its_criteria_and_its_words_are_marked(
+    show, find, wait, send, too_wide
+):
+    topic = {"topic_set": "kept", "qid": send("/api/topics", topic_set="kept", text="stroke")["qid"]}
+    criteria = "Trials with patients.\nNot: animals."
+    send("/api/topic/edit", **topic, criteria=criteria, highlight="patients", judge="me")
+    shown = show("/?q=stroke", width=390)
+    assert "patients" in wait(MARKS)
+    assert find(".criteria-of-topic").text == f"What counts as relevant: {criteria}"
+    assert too_wide() == []
+    with_word = "e => e.querySelector('.snippet').innerText.includes('patients')"
+    found = wait(f"[...document.querySelectorAll('.result')].find({with_word}).dataset.docno")
+    show(f"/document?docno={found}&q=stroke", width=390)
+    assert "patients" in wait(MARKS)
+    assert find(".criteria-of-topic").is_displayed()
+    # Long criteria are folded.
+    send("/api/topic/edit", **topic, criteria="long " * 60, judge="me")
+    shown.refresh()
+    assert wait(f"{CRITERIA}.tagName") == "DETAILS"
+    assert wait(f"String({CRITERIA}.open)") == "false"
+    find(EDIT).click()
+    assert wait("location.pathname === '/topic' && location.search").endswith("topic_set=kept&qid=1")
+
+
+def test_a_query_that_becomes_a_topic_by_its_first_judgment_leads_to_it(show, find, wait):
+    show("/?q=pneumonia")
+    find(".grade[data-grade='0']").click()
+    wait(f'document.querySelector("{EDIT}")?.checkVisibility()')
+    find(EDIT).click()
+    assert wait("document.getElementById('topic-text')?.value") == "pneumonia"
