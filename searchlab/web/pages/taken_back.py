@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from typing import Any
-from urllib.parse import urlencode
 
 from searchlab.corpus.text_cleaning import excerpt
 from searchlab.web.api.measuring.query_measure import find_judged_query
 from searchlab.web.api.parameters import Parameter
 from searchlab.web.api.search.search import find_stored
 from searchlab.web.http_errors import NotFound
+from searchlab.web.pages.page import with_report
 from searchlab.web.state.request_state import RequestState
 
 # Judgments that are undone at once; programs may have made more of them together than a request takes.
@@ -28,7 +28,7 @@ def url_after(url: str, did: str, changed: dict[str, Any] | None) -> str:
     reported: dict[str, Any] = {"did": "nothing"}
     if changed is not None:
         reported = {"did": did, "about": changed["docno"], "together": changed["n_judgments"]}
-    return f"{url}{'&' if '?' in url else '?'}{urlencode(reported)}"
+    return with_report(url, **reported)
 
 
 def describe_taken_back(state: RequestState, query: str, values: dict[str, Any]) -> dict[str, Any] | None:

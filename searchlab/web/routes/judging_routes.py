@@ -13,7 +13,7 @@ from searchlab.web.api.parameters import (
 )
 from searchlab.web.pages import taken_back
 from searchlab.web.pages.judging import judge_page, judging_forms, pool_page, topic_page
-from searchlab.web.pages.page import Form, Page
+from searchlab.web.pages.page import BACK, Form, Page
 
 JUDGE_PAGE = (
     *(INDEX, judge.ANY_TOPIC_SET, SYSTEMS, pool.POOL_DEPTH),
@@ -21,7 +21,7 @@ JUDGE_PAGE = (
     *(judge_page.WORDS, judge_page.ORDER, topic_page.ANY_CHANGE),
 )
 POOL_FORM = (INDEX, judge.ANY_TOPIC_SET, judge.ANY_QID, SYSTEMS, pool.POOL_DEPTH)
-TAKEN_BACK_FORM = (*POOL_FORM, judging_forms.SEARCHED_QUERY, judging_forms.BACK)
+TAKEN_BACK_FORM = (*POOL_FORM, judging_forms.SEARCHED_QUERY, BACK)
 
 ENDPOINTS = (
     Endpoint("GET", "/api/topic-sets", judge.list_topic_sets, "All topic sets, with their progress", (INDEX,)),

@@ -213,7 +213,7 @@ addEventListener("pageshow", (event) => {
 // The URL without the parameter that reports an action just completed: reloading must not report it again.
 export function withoutAction(href) {
   const url = new URL(href);
-  for (const name of ["did", "about", "together"]) {
+  for (const name of ["did", "about", "together", "saved", "deleted"]) {
     if (url.searchParams.has(name)) url.searchParams.delete(name);
   }
   return url.href;

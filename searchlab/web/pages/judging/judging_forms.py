@@ -24,7 +24,6 @@ NEXT_DOCNO = Parameter("next", "string", "docno of the document of the pool to s
 PAGES_AFTER_IMPORT = ("/judge", "/train", "/measure", "/experiments")
 NEXT_PATH = Parameter("then", "string", "the page to show next", default="/judge", choices=PAGES_AFTER_IMPORT)
 TOPIC_LINES = replace(judge.TOPIC_TEXT, description="texts of topics, one a line", max_length=20_000)
-BACK = Parameter("back", "string", "the page to show again", default="/", max_length=20_000)
 SEARCHED_QUERY = Parameter("q", "string", "the query that a document is judged for", default="")
 
 

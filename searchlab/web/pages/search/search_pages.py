@@ -53,6 +53,7 @@ def search_page(state: RequestState, session: BrowserSession, values: dict[str, 
         "problem": None,
         "answer": None,
         "taken_back": describe_taken_back(state, values["q"], values),
+        "just_saved": values["saved"],
     }
     if not values["q"].strip():
         phrases = state.index.cached("title phrases", lambda: frequent_title_phrases(snapshot))
@@ -60,7 +61,7 @@ def search_page(state: RequestState, session: BrowserSession, values: dict[str, 
     try:
         answer = search_documents(
             state,
-            **without_report(values),
+            **{name: value for name, value in without_report(values).items() if name != "saved"},
             facet=suited_fields(snapshot, MAX_FACETS),
             judge=session.judge,
             histogram=YEAR if has_years else "",
@@ -106,6 +107,7 @@ def similar_page(state: RequestState, session: BrowserSession, values: dict[str,
         "restricted": False,
         "problem": None,
         "taken_back": None,
+        "just_saved": "",
     }
 
 

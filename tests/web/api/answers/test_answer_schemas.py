@@ -37,6 +37,7 @@ REQUESTS: list[tuple[str, str, dict[str, Any]]] = [
     ("POST", "/api/searches", {"q": "w1", "name": "a", "judge": "ann"}),
     ("GET", "/api/searches", {"judge": "ann"}),
     ("DELETE", "/api/searches", {"name": "a", "judge": "ann"}),
+    ("POST", "/api/searches/restore", {"name": "a", "judge": "ann"}),
     ("DELETE", "/api/history", {}),
     ("POST", "/api/import", MINE | {"topics": TOPICS, "qrels": QRELS, "judge": "ann"}),
     ("GET", "/api/topic-sets", {}),
