@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from searchlab.corpus.text_cleaning import excerpt
+from searchlab.judgments.topics.topic_changes import Change
 from searchlab.web.api.judging.judge import agreement, list_set_topics, list_topic_sets
 from searchlab.web.api.judging.pool import list_next_documents
 from searchlab.web.api.parameters import Parameter
@@ -77,7 +78,7 @@ def judge_page(state: RequestState, session: BrowserSession, values: dict[str, A
         "changed": None,
     }
     changes = state.judgments.editor.changes(MAX_LISTED_CHANGES)
-    context |= {"changes": changes, "changed": next((each for each in changes if each.id == values["change"]), None)}
+    context |= {"changes": changes, "changed": reported_change(state, values["change"])}
     if chosen is None:  # there was one, perhaps, whose deletion can be undone
         return context
     topics = topics_with_progress(state, session, chosen["name"])
@@ -103,6 +104,12 @@ def next_page(state: RequestState, session: BrowserSession, values: dict[str, An
         return context | {"is_same": left == right}
     settings = {"topic_set": context["chosen"]["name"], "depth": values["depth"]}
     return context | {"upcoming": list_next_documents(state, **settings, left=left, right=right)}
+
+
+def reported_change(state: RequestState, id: int) -> Change | None:
+    """One of the last changes of topics, which a page reports; None if it is none of them."""
+    changes = state.judgments.editor.changes(MAX_LISTED_CHANGES) if id else []
+    return next((each for each in changes if each.id == id), None)
 
 
 def filter_topics(topics: list[dict[str, Any]], words: str) -> list[dict[str, Any]]:

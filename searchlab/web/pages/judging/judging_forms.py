@@ -89,10 +89,10 @@ def topic_form(state: RequestState, session: BrowserSession, values: dict[str, A
 
 
 def import_form(state: RequestState, session: BrowserSession, values: dict[str, Any]) -> str:
-    """Import the topics and judgments of the collection into a set with the name of the index."""
+    """Import the topics and judgments of the collection into a set with the name of the index, and offer to undo it."""
     name = state.index.name
-    judge.import_judgments(state, topic_set=name, collection=True)
-    return page_url(state, values["then"], topic_set=name)
+    imported = judge.import_judgments(state, topic_set=name, collection=True)
+    return page_url(state, values["then"], topic_set=name, change=imported["change"])
 
 
 def _pool_url(state: RequestState, values: dict[str, Any], **more: Any) -> str:

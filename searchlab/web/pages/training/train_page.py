@@ -12,7 +12,7 @@ from searchlab.web.api.parameters import Parameter
 from searchlab.web.api.training import train
 from searchlab.web.api.training.models import list_models, list_versions, needs_training, read_version
 from searchlab.web.jobs.job_journal import list_interrupted
-from searchlab.web.pages.judging.judge_page import choose_topic_set, collection_to_import
+from searchlab.web.pages.judging.judge_page import choose_topic_set, collection_to_import, reported_change
 from searchlab.web.pages.page import SHOWN_SET, BrowserSession
 from searchlab.web.pages.plain_words import plain_ranker
 from searchlab.web.pages.training.model_page import charts_of, find_rival, offered_system
@@ -43,6 +43,7 @@ def train_page(state: RequestState, session: BrowserSession, values: dict[str, A
         "collection": collection_to_import(sets),
         "chosen": chosen["name"] if chosen else None,
         SHOWN_SET: chosen["name"] if chosen else "",
+        "changed": reported_change(state, values["change"]),
         "n_judgments": sum(each["n_judgments"] for each in topic_sets),
         "advice_before": advice[chosen["name"]] if chosen else None,
         "trainable": [name for name, problem in advice.items() if problem is None],

@@ -90,6 +90,7 @@ REQUESTS: list[tuple[str, str, dict[str, Any]]] = [
     ("POST", "/api/models/use", {"system": ""}),
     ("POST", "/api/models/delete", {"name": "second"}),
     ("POST", "/api/models/restore", {"name": "second"}),
+    ("DELETE", "/api/models/{name}", {"name": "second"}),
     ("POST", "/api/uploads", {"name": "docs"}),
     ("POST", "/api/uploads/file", {"name": "docs", "path": "a.txt"}),
     ("POST", "/api/uploads/index", {"name": "docs"}),
@@ -141,6 +142,8 @@ def send(client, method, path, values):
     if path == "/api/uploads/file":
         return client.post(path, params=values, content=b"text", headers={"content-type": "application/octet-stream"})
     path = path.replace("{id}", str(values.get("id")))
+    if "{name}" in path:
+        path, values = path.replace("{name}", values["name"]), {}
     values = {} if "/jobs/" in path and method == "GET" else values
     return client.request(method, path, **({"json": values} if method == "POST" else {"params": values}))
 

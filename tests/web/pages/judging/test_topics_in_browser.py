@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import shutil
 from urllib.parse import urlencode
 from urllib.request import Request, urlopen
 
@@ -191,8 +192,6 @@ def test_sets_are_renamed_merged_and_deleted_with_undo(show, find, wait, send):
 
 
 def test_the_deletion_of_the_only_set_can_be_undone(show, browser, find, wait, serve, medical_once, tmp_path):
-    import shutil
-
     alone = serve(shutil.copytree(medical_once, tmp_path / "alone"))
     browser.get(f"{alone}/judge")
     fill(find, {"text": "gout\nasthma"})
@@ -236,6 +235,23 @@ def test_an_import_is_undone_where_it_is_shown(show, browser, find, wait, send, 
     find("li form button").click()
     assert wait(f"{NOTICE}?.startsWith('Undone') && {NOTICE}").startswith("Undone: imported 2 topics")
     assert "imported" not in [each["name"] for each in json.loads(get("/api/topic-sets"))["topic_sets"]]
+
+
+@pytest.mark.parametrize("path", ["/judge", "/train", "/measure", "/experiments"])
+def test_an_import_of_the_collection_says_what_was_added_and_is_undone_where_it_stands(
+    show, browser, find, wait, serve, medical_once, tmp_path, too_wide, look, path
+):
+    fresh = serve(shutil.copytree(medical_once, tmp_path / "fresh"))
+    look(390)
+    browser.get(f"{fresh}{path}")
+    find('form[action="/import-collection"] button').click()
+    # Systems are measured, or features computed, then.
+    assert wait(NOTICE, seconds=60) == "Imported 26 topics and 717 judgments into fresh."
+    assert wait("location.pathname") == path
+    assert too_wide() == []
+    find("[data-changed] button").click()
+    assert wait(f"{NOTICE}?.startsWith('Undone') && {NOTICE}").startswith("Undone: imported 26 topics")
+    assert wait("document.querySelector('form[action=\"/import-collection\"]') !== null")
 
 
 def test_one_import_after_the_other_without_a_reload(show, find, wait, get, tmp_path):
