@@ -52,7 +52,7 @@ ENDPOINTS = (
         export_results.export_results,
         "The best documents for a query, or some of them, as a file: RIS, CSV, BibTeX, JSON lines or a TREC run",
         (
-            *(QUERY, export_results.FORMAT, INDEX, SYSTEM, FILTER, SORT, SYNONYMS),
+            *(QUERY, export_results.FORMAT, INDEX, SYSTEM, FILTER, SORT, SYNONYMS, GROUP),
             *(export_results.SELECTED, export_results.N_EXPORTED),
         ),
         is_text=True,
@@ -152,6 +152,7 @@ PAGES = (
         (
             *(search_pages.ANY_QUERY, INDEX, SYSTEM, SMALL_K, PAGE, FILTER, SORT, GROUP, SYNONYMS),
             *(years.YEAR_FROM, years.YEAR_TO, *taken_back.PARAMETERS, searches_page.SAVED),
+            search_pages.WHOLE_FACET,
         ),
         prepare=years.filter_years,
         brief=True,

@@ -34,6 +34,8 @@ MAX_PAST_QUERIES, MAX_SUGGESTED_WORDS = 4, 8
 # Unknown words are completed if they have MIN_BEGINNING letters, with at most MAX_BEGUN_WORDS words each.
 MIN_BEGINNING, MAX_COMPLETED_WORDS, MAX_BEGUN_WORDS = 3, 3, 6
 
+MAX_FACET_VALUES = 500
+
 _LAST_WORD = re.compile(r"[\w'’-]+$")
 
 PARTIAL_QUERY = Parameter("q", "string", "the query typed so far", default="")
@@ -81,8 +83,12 @@ def search_documents(
     facet: Sequence[str] = (),
     group_duplicates: bool = False,
     histogram: str = "",
+    whole_facet: str = "",
 ) -> dict[str, Any]:
-    """One page of the best documents for a query, with the grades that this judge gave them."""
+    """One page of the best documents for a query, with the grades that this judge gave them.
+
+    The facet of the field `whole_facet` has all values, up to MAX_FACET_VALUES, of the others the most frequent.
+    """
     start = time.perf_counter()
     chosen = state.index.system(system)
     n_wanted = _last_rank(k, page, state.limits) + 1
@@ -95,6 +101,8 @@ def search_documents(
         shown = shown.marking(terms)
     # First, since marking the documents that match also counts them.
     facets = {name: counted.to_json() for name, counted in hits.facets(*parse_fields(facet)).items()}
+    if whole_facet in facets:
+        facets |= {name: each.to_json() for name, each in hits.facets(whole_facet, n=MAX_FACET_VALUES).items()}
     bins = _count_numbers(chosen, hits, q, filter, histogram) if histogram else []
     answer = result_page(state.index, chosen, shown, q, k, page, filter) | _correction(hits.query, q)
     for hit, group in zip(answer["hits"], groups[(page - 1) * k :], strict=False):

@@ -10,7 +10,7 @@ from searchlab.indexing.snapshot import Snapshot
 from searchlab.retrieval.fields.facets import suited_fields
 from searchlab.retrieval.suggest.title_phrases import frequent_title_phrases
 from searchlab.web.api.measuring.query_measure import find_judged_query
-from searchlab.web.api.parameters import QUERY
+from searchlab.web.api.parameters import QUERY, Parameter
 from searchlab.web.api.search.compare import RIGHT, compare_systems
 from searchlab.web.api.search.explain import explain_score
 from searchlab.web.api.search.search import find_similar, get_document, search_documents
@@ -29,6 +29,8 @@ MAX_FACETS, MAX_SORT_FIELDS = 4, 6
 # Characters of a document that are shown at once.
 SHOWN_LENGTH = 100_000
 
+# The field of which all values are shown, instead of the most frequent ones.
+WHOLE_FACET = Parameter("values_of", "string", "the field whose values are all shown", default="", max_length=200)
 ANY_QUERY = replace(QUERY, default="")
 ANY_RIGHT = replace(RIGHT, default="")
 
@@ -54,6 +56,7 @@ def search_page(state: RequestState, session: BrowserSession, values: dict[str, 
         "answer": None,
         "taken_back": describe_taken_back(state, values["q"], values),
         "just_saved": values["saved"],
+        "whole_facet": values["values_of"],
     }
     if not values["q"].strip():
         phrases = state.index.cached("title phrases", lambda: frequent_title_phrases(snapshot))
@@ -61,10 +64,11 @@ def search_page(state: RequestState, session: BrowserSession, values: dict[str, 
     try:
         answer = search_documents(
             state,
-            **{name: value for name, value in without_report(values).items() if name != "saved"},
+            **{name: value for name, value in without_report(values).items() if name not in ("saved", "values_of")},
             facet=suited_fields(snapshot, MAX_FACETS),
             judge=session.judge,
             histogram=YEAR if has_years else "",
+            whole_facet=values["values_of"],
         )
     except Exception as error:
         http_error = to_http_error(error)
@@ -108,6 +112,7 @@ def similar_page(state: RequestState, session: BrowserSession, values: dict[str,
         "problem": None,
         "taken_back": None,
         "just_saved": "",
+        "whole_facet": "",
     }
 
 

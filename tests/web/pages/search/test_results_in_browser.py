@@ -341,6 +341,17 @@ def test_the_quality_of_a_judged_query_is_beside_its_ranker(show):
     assert set(texts(shown, ".graded")) == {"definitely relevant", "not relevant"}
 
 
+def test_grades_of_a_comparison_are_those_of_now_when_it_is_looked_at_again(show, wait):
+    shown = show("/compare?q=zebras&left=bm25&right=tfidf")
+    graded = "[...document.querySelectorAll('.graded')].map(e => e.innerText).join()"
+    assert wait(f"{graded} === '' && 'none'") == "none"
+    body = "JSON.stringify({query: 'zebras', docno: 'long', grade: 2, judge: 'me'})"
+    settings = f"{{method: 'POST', headers: {{'Content-Type': 'application/json'}}, body: {body}}}"
+    shown.execute_script(f"return fetch('/api/judgments', {settings})")
+    shown.execute_script("window.dispatchEvent(new Event('focus'))")
+    wait(f"{graded} === 'definitely relevant,definitely relevant'")
+
+
 def test_menus_have_plain_words_with_technical_names(show):
     shown = show("/")
     options = texts(shown, "#system option")

@@ -66,7 +66,7 @@ def send(address, path, content, content_type):
 
 
 def test_uploads_of_an_earlier_server_are_listed_and_deleted(
-    show, find, wait, serve, servers, medical, address, delete_files
+    show, browser, find, wait, serve, servers, medical, address, delete_files
 ):
     for name in ("half-sent", "empty"):
         send(address, "/api/uploads", json.dumps({"name": name}).encode(), JSON)
@@ -77,6 +77,11 @@ def test_uploads_of_an_earlier_server_are_listed_and_deleted(
     ended.stdout.close()
     assert serve(medical, port=urlsplit(address).port) == address
     show("/upload", width=390)
+    # What was sent elsewhere since is listed when the page is looked at again.
+    send(address, "/api/uploads", json.dumps({"name": "later"}).encode(), JSON)
+    browser.execute_script("window.dispatchEvent(new Event('focus'))")
+    wait("document.querySelector('[data-upload-name=later]')")
+    delete_files("later")
     wait(f"{LISTED}.join() === 'empty receiving,half-sent receiving,letters done'")
     assert "2 documents" in find('[data-upload-name="letters"] .account').get_attribute("textContent")
     delete_files("empty")
