@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from html import escape
 from typing import TYPE_CHECKING, Any, Self, overload
@@ -47,7 +47,7 @@ class Query:
     """A query analysed for an index: the terms that score, and the syntax tree that documents must match.
 
     Without a tree (`node`), a document must have one of the terms. `unknown` are words that no document has; `remarks`
-    say how the query was understood if not as written.
+    say how the query was understood if not as written. The terms `also_marked` are marked with those of the query.
     """
 
     text: str
@@ -56,12 +56,14 @@ class Query:
     node: Node | None = None
     remarks: tuple[str, ...] = ()
     suggest: Callable[[str], str | None] | None = field(default=None, repr=False, compare=False)
+    also_marked: frozenset[str] = frozenset()
 
     @cached_property
     def to_mark(self) -> frozenset[str]:
         """The terms to mark in title and body: those of `stream_to_mark`."""
         streams = STREAMS if self.stream_to_mark in STREAMS else (self.stream_to_mark,)
-        return frozenset(variant for term in self.terms if term.stream in streams for variant in term.single_terms)
+        own = frozenset(variant for term in self.terms if term.stream in streams for variant in term.single_terms)
+        return own | self.also_marked
 
     @property
     def stream_to_mark(self) -> str:
@@ -274,6 +276,11 @@ class Hits(HitsExport, Sequence[Hit]):
 
     def __iter__(self) -> Iterator[Hit]:
         return self._read(slice(None))
+
+    def marking(self, terms: frozenset[str]) -> Self:
+        """The same hits, in whose titles and snippets these terms are marked, too."""
+        query = replace(self.query, also_marked=self.query.also_marked | terms)
+        return self._with(query, slice(None), self._same_matches)
 
     def take(self, rows: slice | Array) -> Self:
         """The hits in these rows, ranked from 1."""

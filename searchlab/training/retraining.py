@@ -9,7 +9,8 @@ comparisons are fair, and the first that is possible is made:
                  settings from all topics, both without those that are held out
 
 The second compares what the two have learnt from and how, not the former model itself. If the settings and the topics
-are the same, and only grades have changed, no held-out topic can tell the two apart.
+are the same, and only judgments have changed, no held-out topic can tell the two apart: the model that has learnt from
+the judgments of today takes the place of the former one as a matter of course.
 
 A former model that does not fit the index any more cannot rank anything there: the new one takes its place.
 """
@@ -60,6 +61,7 @@ class ModelComparison:
 
     `kind` is one of KINDS, and `on` says in words on which topics, or why there is no comparison. `compared` has the
     new model first; `values` are those of each topic, by qid. `former_fits` the index, or else it cannot be used.
+    `same_recipe` means that both were trained by the same settings on the same topics, and only judgments have changed.
     """
 
     kind: str
@@ -67,11 +69,14 @@ class ModelComparison:
     compared: Comparison | None = None
     values: Mapping[str, tuple[float, float]] | None = None
     former_fits: bool = True
+    same_recipe: bool = False
 
     @property
     def is_better(self) -> bool:
-        """Whether the new model has the higher mean, or is the only one that fits: it takes the former one's place."""
-        if not self.former_fits:
+        """Whether the new model takes the former one's place: it has the higher mean, is the only one that fits, or is
+        the same but for the judgments, of which it knows those of today.
+        """
+        if not self.former_fits or self.same_recipe:
             return True
         return self.compared is not None and self.compared.difference > TIE_TOLERANCE
 
@@ -79,6 +84,8 @@ class ModelComparison:
         """What was found, and on which topics, in a sentence without its full stop."""
         if not self.former_fits:
             return f"The former model cannot be used any more, the new one can: {self.on}"
+        if self.same_recipe:
+            return f"The new model cannot be compared with the former one, as {self.on}"
         if self.compared is None:
             return f"The new model cannot be compared with the former one: {self.on}"
         equal = abs(self.compared.difference) <= TIE_TOLERANCE
@@ -91,7 +98,8 @@ class ModelComparison:
     def sentence(self) -> str:
         """What was found, and which of the two is used from now on."""
         then = "it takes the place of the former one" if self.is_better else "the former one stays"
-        return f"{self.finding()}; {then}."
+        why = ", since it has learnt from the judgments of today" if self.same_recipe else ""
+        return f"{self.finding()}; {then}{why}."
 
     def to_json(self) -> dict[str, Any]:
         """The comparison as plain JSON, with bootstrap intervals (95 %) of the means."""
@@ -152,7 +160,8 @@ def compare_with_former(
         with _report_malformed():
             former_recipe = recipe_of(former, recipe)
         if is_same_data and len(unseen) == 0 and _same_settings(former, former_recipe, recipe, data):
-            return ModelComparison(NOT_COMPARED, "settings and topics are the same, and only judgments have changed")
+            same = "settings and topics are the same and only judgments have changed"
+            return ModelComparison(NOT_COMPARED, same, same_recipe=True)
         scores_of_folds = _score_in_same_folds(recipe, former_recipe, data, former_data(), known, progress, cluster)
         if scores_of_folds is None:
             few = f"only {format_count(len(known), 'topic')} of the former one are judged now"

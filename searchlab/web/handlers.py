@@ -27,7 +27,7 @@ from searchlab.web.middleware.auth import AUTH_SCOPE_KEY, local_url
 from searchlab.web.middleware.csrf import csrf_token
 from searchlab.web.middleware.request_body import ClientDisconnected, form_fields
 from searchlab.web.middleware.request_context import SCOPE_KEY
-from searchlab.web.pages.page import BrowserSession, Form, FormProblem, Page
+from searchlab.web.pages.page import SHOWN_SET, BrowserSession, Form, FormProblem, Page
 from searchlab.web.pages.plain_words import plain_system
 from searchlab.web.pages.rendering import WEB_FOLDER, render
 from searchlab.web.pages.workflow import describe_workflow
@@ -213,9 +213,11 @@ async def _render_now(
             state.index.name, state.index_names, session, page.menu, shown, state.index.default_system
         )
         context["systems"] = state.index.cached("systems in words", lambda: _systems_in_words(state.index))
-        context["workflow"] = describe_workflow(state, shown.get("topic_set") or "", shown.get("qid") or "")
         context["problem_of_form"] = problem
-        return render(page.template, context | page.make_context(state, session, given))
+        made = page.make_context(state, session, given)
+        topic_set = made.get(SHOWN_SET) or shown.get("topic_set") or ""
+        context["workflow"] = describe_workflow(state, topic_set, shown.get("qid") or "")
+        return render(page.template, context | made)
 
     pool = choose_pool(values, heavy=page.heavy, slow=page.slow)
     kind = _kind_of_work(page, index, values) if page.brief and state.take_open_index() else None

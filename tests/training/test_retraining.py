@@ -138,10 +138,13 @@ def test_with_few_new_topics_both_learn_in_the_same_folds_from_what_they_learnt_
     assert "6 topics are new to the former one)" in found["sentence"]
 
 
-def test_the_same_settings_and_topics_are_not_compared_but_other_settings_are(engine, half):
+def test_the_same_settings_and_topics_with_other_judgments_take_over_uncompared_but_other_settings_do_not(engine, half):
     same = train(engine, range(12), former=half).training["former"]
-    assert (same["kind"], same["is_better"], same["means"]) == (NOT_COMPARED, False, {})
-    assert "settings and topics are the same, and only judgments have changed; the former one stays" in same["sentence"]
+    assert (same["kind"], same["is_better"], same["means"]) == (NOT_COMPARED, True, {})
+    assert same["sentence"] == (
+        "The new model cannot be compared with the former one, as settings and topics are the same and only judgments"
+        " have changed; it takes the place of the former one, since it has learnt from the judgments of today."
+    )
     other = train(engine, range(12), former=half, recipe=replace(RECIPE, ranker="maxent", settings={}))
     assert other.training["former"]["kind"] == SAME_FOLDS
 

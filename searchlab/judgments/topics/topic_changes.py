@@ -82,6 +82,14 @@ def find_versions(
     return [version for version in versions if version.qid in wanted]
 
 
+def find_version(connection: sqlite3.Connection, topic_set: str, qid: str) -> TopicVersion | None:
+    """The current version of a topic; None if there is none."""
+    row = connection.execute(
+        f"SELECT {_COLUMNS} FROM current_topics WHERE set_name = ? AND qid = ?", (topic_set, qid)
+    ).fetchone()
+    return TopicVersion(*row) if row else None
+
+
 def record_change(
     connection: sqlite3.Connection,
     kind: str,

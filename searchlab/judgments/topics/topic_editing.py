@@ -18,6 +18,7 @@ from searchlab.judgments.topics.topic_changes import (
     Ranges,
     TopicVersion,
     copy_acts,
+    find_version,
     find_versions,
     last_ids,
     list_changes,
@@ -37,8 +38,7 @@ class TopicEditor:
     def topic(self, topic_set: str, qid: str) -> TopicVersion | None:
         """A topic with its criteria and words to highlight; None if there is none."""
         with self._database.reading() as connection:
-            found = [] if connection is None else find_versions(connection, topic_set)
-        return next((version for version in found if version.qid == qid), None)
+            return None if connection is None else find_version(connection, topic_set, qid)
 
     def changes(self, n: int = 20) -> list[Change]:
         """The last n changes, the latest first."""

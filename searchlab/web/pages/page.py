@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import urlencode
 
 from searchlab.web.api.parameters import Parameter
 from searchlab.web.pages.rendering import Links
@@ -44,6 +45,14 @@ class Page:
     needs_index: bool = True
 
 
+# In the context of a page: the topic set that it is about, such as that of a model or of a judged query.
+SHOWN_SET = "shown_set"
+
+
+# Of forms whose next page is the one before, with a report.
+BACK = Parameter("back", "string", "the page to show again", default="/", max_length=20_000)
+
+
 @dataclass(frozen=True)
 class Form:
     """A form: `handler` gets its values and returns the URL of the next page; None for the page of the form.
@@ -79,6 +88,11 @@ class FormProblem:
     def choices(self, form: str, field: str, default: Any) -> Any:
         """The choices of a field of the form with the mistake; the default for other forms."""
         return list(self.entries.get(field, [])) if self.form == form else default
+
+
+def with_report(url: str, **report: Any) -> str:
+    """The URL of a page that reports what was just done."""
+    return f"{url}{'&' if '?' in url else '?'}{urlencode(report)}"
 
 
 def page_url(state: RequestState, path: str, **values: Any) -> str:

@@ -76,6 +76,7 @@ MEASURES = {
     "Judged": "the share of the first documents that somebody has judged",
 }
 _MEASURE = re.compile(r"(?<![\w@])(?:[A-Za-z]+@\d+|AP|RR|ERR|RBP)(?![\w@])")
+FIELDS_OF_TIME = ("year", "date", "month")
 MERGING = "If several judges have graded a document, the lower median of their grades counts: of two, the lower one."
 
 
@@ -90,7 +91,8 @@ def plain_system(name: str, label: str, kind: str) -> str:
 def plain_order(order: str) -> str:
     """An order of results, such as `year:desc`, in plain words."""
     field, _, direction = order.rpartition(":")
-    first = {"desc": "greatest first", "asc": "smallest first"}.get(direction)
+    words = ("newest", "oldest") if field in FIELDS_OF_TIME else ("greatest", "smallest")
+    first = {"desc": f"{words[0]} first", "asc": f"{words[1]} first"}.get(direction)
     return f"{field}, {first}" if field and first else order
 
 

@@ -28,7 +28,7 @@ CARRIED = ("index", "q", "system", "filter", "sort", "group_duplicates", "synony
 # Values that are left out of URLs.
 DEFAULTS = {"synonyms": "on", "k": 10, "page": 1}
 # Parameters that report an action just completed: a page that is loaded again does not report it again.
-ONE_TIME = ("did",)
+ONE_TIME = ("did", "about", "together", "saved", "deleted")
 _STAMP = re.compile(r"(\d{4})(\d\d)(\d\d)-(\d\d)(\d\d)\d\d")
 # Texts that are written in URLs as they are.
 _UNRESERVED = re.compile(r"[\w.~-]*", re.ASCII)

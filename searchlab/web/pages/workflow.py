@@ -49,7 +49,6 @@ def _describe(state: RequestState, topic_set: str, qid: str, jobs: list[str]) ->
     here = next((number for number, topic in enumerate(topics) if topic.qid == qid), -1)
     others = topics[here + 1 :] + topics[: max(here, 0)]
     unjudged = next((topic.qid for topic in others if not topic.n_judged), None)
-    n_unjudged = sum(not topic.n_judged for topic in topics)
     of_set: dict[str, Any] = {"topic_set": chosen}
     action: tuple[str, str, dict[str, Any], str]
     if jobs:
@@ -70,9 +69,10 @@ def _describe(state: RequestState, topic_set: str, qid: str, jobs: list[str]) ->
         action = ("Search with it" if index.default_ranker else "Search", "/", {}, "#q")
     return {
         "topic_set": chosen,
-        "n_judged": n_useful,
+        "n_sets": len(sets),
+        "n_useful": n_useful,
         "n_needed": MIN_VERDICT_QUERIES,
-        "n_topics": MIN_VERDICT_QUERIES if n_useful < MIN_VERDICT_QUERIES else n_useful + n_unjudged,
+        "n_topics": MIN_VERDICT_QUERIES if n_useful < MIN_VERDICT_QUERIES else len(topics),
         "model": name,
         "verdict": VERDICT_WORDS.get(str(advice.get("kind")), ""),
         "in_use": index.system(index.default_system).label if index.default_ranker else "",

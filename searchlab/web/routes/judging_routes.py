@@ -11,8 +11,9 @@ from searchlab.web.api.parameters import (
     JUDGE,
     TOPIC_SET,
 )
+from searchlab.web.pages import taken_back
 from searchlab.web.pages.judging import judge_page, judging_forms, pool_page, topic_page
-from searchlab.web.pages.page import Form, Page
+from searchlab.web.pages.page import BACK, Form, Page
 
 JUDGE_PAGE = (
     *(INDEX, judge.ANY_TOPIC_SET, SYSTEMS, pool.POOL_DEPTH),
@@ -20,6 +21,7 @@ JUDGE_PAGE = (
     *(judge_page.WORDS, judge_page.ORDER, topic_page.ANY_CHANGE),
 )
 POOL_FORM = (INDEX, judge.ANY_TOPIC_SET, judge.ANY_QID, SYSTEMS, pool.POOL_DEPTH)
+TAKEN_BACK_FORM = (*POOL_FORM, judging_forms.SEARCHED_QUERY, BACK)
 
 ENDPOINTS = (
     Endpoint("GET", "/api/topic-sets", judge.list_topic_sets, "All topic sets, with their progress", (INDEX,)),
@@ -217,8 +219,8 @@ PAGES = (
             SYSTEMS,
             pool.POOL_DEPTH,
             pool_page.POOLED_DOCNO,
-            pool_page.DID,
-            pool_page.TOGETHER,
+            taken_back.DID,
+            taken_back.TOGETHER,
         ),
         heavy=True,
     ),
@@ -234,8 +236,8 @@ FORMS = (
             *(judging_forms.GRADE, judging_forms.UNCHANGED_GRADE, judge.NOTE, judging_forms.NEXT_DOCNO),
         ),
     ),
-    Form("/undo", judging_forms.undo_form, POOL_FORM),
-    Form("/redo", judging_forms.redo_form, POOL_FORM),
+    Form("/undo", judging_forms.undo_form, TAKEN_BACK_FORM),
+    Form("/redo", judging_forms.redo_form, TAKEN_BACK_FORM),
     Form("/topic", judging_forms.topic_form, (INDEX, TOPIC_SET, judging_forms.TOPIC_LINES), field="text"),
     Form(
         "/topic/edit",

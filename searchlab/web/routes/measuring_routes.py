@@ -11,6 +11,7 @@ from searchlab.web.api.parameters import (
     JUDGE,
     TOPIC_SET,
 )
+from searchlab.web.pages.judging.topic_page import ANY_CHANGE
 from searchlab.web.pages.measuring import experiments_page, measure_page
 from searchlab.web.pages.page import Form, Page
 
@@ -55,11 +56,23 @@ PAGES = (
         "measure.html",
         "measure",
         measure_page.measure_page,
-        (INDEX, judge.ANY_TOPIC_SET, SYSTEMS, measure_page.ANY_MEASURES, measure.AGAINST_SYSTEM, measure.BASELINE),
+        (
+            INDEX,
+            judge.ANY_TOPIC_SET,
+            SYSTEMS,
+            measure_page.ANY_MEASURES,
+            measure.AGAINST_SYSTEM,
+            measure.BASELINE,
+            ANY_CHANGE,
+        ),
         slow=True,
     ),
     Page(
-        "/experiments", "experiments.html", "measure", experiments_page.experiments_page, (INDEX, judge.ANY_TOPIC_SET)
+        "/experiments",
+        "experiments.html",
+        "measure",
+        experiments_page.experiments_page,
+        (INDEX, judge.ANY_TOPIC_SET, ANY_CHANGE),
     ),
     Page(
         "/experiment",

@@ -21,9 +21,12 @@ from searchlab.web.api.parameters import (
     K,
 )
 from searchlab.web.api.search import compare, explain, export_results, saved_searches, search, search_batch
-from searchlab.web.pages.page import Form, Page
+from searchlab.web.pages import taken_back
+from searchlab.web.pages.page import BACK, Form, Page
 from searchlab.web.pages.search import search_pages, searches_page, years
 from searchlab.web.pages.search.upload_page import delete_form, index_form, upload_page
+
+SAVED_SEARCH = (QUERY, INDEX, SYSTEM, FILTER, SORT, GROUP, SYNONYMS, SMALL_K, saved_searches.NAME)
 
 ENDPOINTS = (
     Endpoint("GET", "/api/indexes", search.describe_indexes, "All indexes, with their fields and systems"),
@@ -49,7 +52,7 @@ ENDPOINTS = (
         export_results.export_results,
         "The best documents for a query, or some of them, as a file: RIS, CSV, BibTeX, JSON lines or a TREC run",
         (
-            *(QUERY, export_results.FORMAT, INDEX, SYSTEM, FILTER, SORT, SYNONYMS),
+            *(QUERY, export_results.FORMAT, INDEX, SYSTEM, FILTER, SORT, SYNONYMS, GROUP),
             *(export_results.SELECTED, export_results.N_EXPORTED),
         ),
         is_text=True,
@@ -107,8 +110,15 @@ ENDPOINTS = (
         "POST",
         "/api/searches",
         saved_searches.save_search,
-        "Save a search under a name",
-        (QUERY, INDEX, SYSTEM, FILTER, SORT, saved_searches.NAME, JUDGE),
+        "Save a search under a name, which is numbered if the judge has another search of this name",
+        (*SAVED_SEARCH, JUDGE),
+    ),
+    Endpoint(
+        "POST",
+        "/api/searches/restore",
+        saved_searches.restore_search,
+        "Save a search again that was deleted",
+        (INDEX, saved_searches.SAVED_NAME, JUDGE),
     ),
     Endpoint(
         "DELETE",
@@ -141,7 +151,8 @@ PAGES = (
         search_pages.search_page,
         (
             *(search_pages.ANY_QUERY, INDEX, SYSTEM, SMALL_K, PAGE, FILTER, SORT, GROUP, SYNONYMS),
-            *(years.YEAR_FROM, years.YEAR_TO),
+            *(years.YEAR_FROM, years.YEAR_TO, *taken_back.PARAMETERS, searches_page.SAVED),
+            search_pages.WHOLE_FACET,
         ),
         prepare=years.filter_years,
         brief=True,
@@ -159,7 +170,10 @@ PAGES = (
         "document.html",
         "search",
         search_pages.document_page,
-        (DOCNO, INDEX, search.MARKED_QUERY, SYSTEM, FILTER, SMALL_K, PAGE, SYNONYMS, search.START),
+        (
+            *(DOCNO, INDEX, search.MARKED_QUERY, SYSTEM, FILTER, SMALL_K, PAGE, SYNONYMS, search.START),
+            *taken_back.PARAMETERS,
+        ),
     ),
     Page(
         "/compare",
@@ -177,14 +191,13 @@ PAGES = (
         (QUERY, DOCNO, INDEX, SYSTEM, explain.AGAINST, FILTER, SMALL_K, PAGE, SYNONYMS),
     ),
     Page("/upload", "upload.html", "search", upload_page, (INDEX,), needs_index=False),
-    Page("/searches", "searches.html", "search", searches_page.searches_page, (INDEX,)),
+    Page("/searches", "searches.html", "search", searches_page.searches_page, (INDEX, searches_page.DELETED)),
 )
 
 FORMS = (
-    Form(
-        "/save-search", searches_page.save_form, (QUERY, INDEX, SYSTEM, FILTER, SORT, saved_searches.NAME), field="name"
-    ),
+    Form("/save-search", searches_page.save_form, (*SAVED_SEARCH, BACK), field="name"),
     Form("/delete-search", searches_page.delete_form, (INDEX, saved_searches.SAVED_NAME)),
+    Form("/restore-search", searches_page.restore_form, (INDEX, saved_searches.SAVED_NAME)),
     Form("/uploads/index", index_form, (INDEX, uploads.NAME), field="name"),
     Form("/uploads/delete", delete_form, (INDEX, uploads.NAME), field="name"),
     Form("/clear-history", searches_page.clear_history_form, (INDEX,)),

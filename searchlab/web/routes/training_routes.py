@@ -10,6 +10,7 @@ from searchlab.web.api.parameters import (
     TOPIC_SET,
 )
 from searchlab.web.api.training import model_list, models, train
+from searchlab.web.pages.judging.topic_page import ANY_CHANGE
 from searchlab.web.pages.page import Form, Page
 from searchlab.web.pages.training import training_forms
 from searchlab.web.pages.training.model_page import model_page
@@ -49,6 +50,7 @@ ENDPOINTS = (
         "POST", "/api/models/rename", models.rename_model, "Rename a model", (INDEX, models.NAME, models.NEW_NAME)
     ),
     Endpoint("POST", "/api/models/delete", models.delete_model, "Move a model to the history", (INDEX, models.NAME)),
+    Endpoint("DELETE", "/api/models/{name}", models.delete_model, "Move a model to the history", (INDEX, models.NAME)),
     Endpoint(
         "POST",
         "/api/models/restore",
@@ -70,7 +72,7 @@ ENDPOINTS = (
 )
 
 PAGES = (
-    Page("/train", "train.html", "train", train_page, (INDEX, judge.ANY_TOPIC_SET, DELETED_MODEL)),
+    Page("/train", "train.html", "train", train_page, (INDEX, judge.ANY_TOPIC_SET, DELETED_MODEL, ANY_CHANGE)),
     Page("/models", "models.html", "train", models_page, MODEL_LIST),
     Page("/model", "model.html", "train", model_page, (INDEX, models.NAME, models.VERSION)),
 )

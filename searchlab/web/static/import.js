@@ -55,7 +55,10 @@ function prepare(form) {
   const understood = form.querySelector("[data-understood]");
   const { topic_set, file, text, judge } = form.elements;
   const { index } = document.body.dataset;
+  const unchoose = form.querySelector("[data-unchoose]");
   form.hidden = false;
+
+  const showChosen = () => { unchoose.hidden = !file.files.length; };
 
   async function run(work) {
     showMistake(form, problem, null);
@@ -71,6 +74,7 @@ function prepare(form) {
 
   async function body() {
     if (!file.files.length && !text.value.trim()) throw mistakeIn("file", "choose a file, or write some lines");
+    if (file.files.length && text.value.trim()) throw mistakeIn("text", `${file.files[0].name} is chosen, too: one of the two at a time`);
     const what = file.files.length ? { content: await encoded(file.files[0]) } : { text: text.value };
     return { index, topic_set: topic_set.value.trim(), ...what };
   }
@@ -86,7 +90,10 @@ function prepare(form) {
       ...unreadLines(answer),
       element("a", { href: link.href, className: "button primary", textContent: "Show the topics" }),
     );
-    form.querySelector("[data-preview]").hidden = true;
+    // The form is ready for the next file.
+    file.value = "";
+    text.value = "";
+    showChosen();
     announce(answer.sentence);
   });
 
@@ -94,7 +101,17 @@ function prepare(form) {
     event.preventDefault();
     run(async () => understood.replaceChildren(...preview(await send("/api/import/preview", await body(), IMPORT_SECONDS), add)));
   });
-  form.addEventListener("change", () => understood.replaceChildren());
+  const forget = () => {
+    showChosen();
+    understood.replaceChildren();
+  };
+  for (const type of ["change", "input"]) form.addEventListener(type, forget);
+  unchoose.addEventListener("click", () => {
+    file.value = "";
+    forget();
+    file.focus();
+  });
+  addEventListener("pageshow", showChosen); // after going back, the file is still chosen
 }
 
 for (const form of document.querySelectorAll("[data-import]")) prepare(form);

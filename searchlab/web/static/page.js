@@ -24,7 +24,10 @@ export function showStrip(page) {
 
 export async function refreshStrip() {
   try {
-    showStrip((await requestPage(location.href)).page);
+    const { page } = await requestPage(location.href);
+    showStrip(page);
+    showTopic(page);
+    showLiveParts(page);
   } catch {
     // Without a connection the page stays as it is.
   }
@@ -82,7 +85,6 @@ function showJudged(total) {
   const nHere = results.length - unjudged.length;
   nJudgedElsewhere = total === undefined ? nJudgedElsewhere ?? Number(line.dataset.judged) - nHere : total - nHere;
   const n = nHere + nJudgedElsewhere;
-  line.hidden = n === 0;
   line.querySelector("[data-n]").textContent = n.toLocaleString("en");
   const next = line.querySelector("[data-next]");
   next.hidden = !unjudged.length;
@@ -92,6 +94,15 @@ function showJudged(total) {
   line.querySelector("[data-rank]").textContent = unjudged[0].value;
 }
 showJudged();
+
+// What is judged for the query, as a page that was just made has it; it is there once something was judged.
+function showTopic(page) {
+  if (isSaving()) return;
+  for (const line of document.querySelectorAll(".judged-so-far")) {
+    line.hidden &&= page.querySelector(".judged-so-far")?.hidden ?? true;
+  }
+  showJudged(Number(page.querySelector("[data-judged]")?.dataset.judged ?? 0));
+}
 
 // A judgment belongs to a name: a judge who has logged in without one is asked for it.
 export function hasName() {
@@ -115,8 +126,10 @@ export async function grade(form, chosen) {
   try {
     const { n_judged } = await save(() => send("/api/judgments", { index, judge, docno, query, grade: after }));
     const words = after === null ? "Judgment removed" : `Judged ${WORDS[after]}`;
+    const isNew = document.querySelector(".judged-so-far[hidden]"); // the query is a topic now, which can be edited
+    for (const line of document.querySelectorAll(".judged-so-far")) line.hidden = false;
     showJudged(n_judged);
-    if (isDecisive(before, after)) refreshStrip();
+    if (isNew || isDecisive(before, after)) refreshStrip();
     announce(`${words}; ${n_judged} judged for this query`);
   } catch (error) {
     for (const each of formsOf(docno)) showGrade(each, before);
@@ -148,8 +161,10 @@ export const redo = () => takeBack("/api/judgments/redo", "redone", "redo", "Don
 const livePart = (page, name) => page.querySelector(`[data-live="${name}"]`);
 const sent = new WeakMap([...document.querySelectorAll("[data-live]")].map((part) => [part, part.outerHTML]));
 
-const isChanged = (field) => field.matches("[type=checkbox]") ? field.checked !== field.defaultChecked : field.value !== field.defaultValue;
-const isInUse = (part) => [...part.querySelectorAll("input")].some((field) => field === document.activeElement || isChanged(field));
+const isOtherChoice = (select) => select.selectedIndex !== Math.max([...select.options].findIndex((option) => option.defaultSelected), 0);
+const isChanged = (field) => field.matches("select") ? isOtherChoice(field)
+  : field.matches("[type=checkbox]") ? field.checked !== field.defaultChecked : field.value !== field.defaultValue;
+const isInUse = (part) => [...part.querySelectorAll("input, select, textarea")].some((field) => field === document.activeElement || isChanged(field));
 
 function showLiveParts(page) {
   for (const part of document.querySelectorAll("[data-live]")) {
@@ -177,7 +192,7 @@ async function refresh() {
     for (const form of page.querySelectorAll("form.grades[data-docno]")) {
       for (const each of formsOf(form.dataset.docno)) showGrade(each, gradeOf(form));
     }
-    showJudged(Number(page.querySelector("[data-judged]")?.dataset.judged ?? 0));
+    showTopic(page);
     showLiveParts(page);
     showStrip(page);
   } catch {
@@ -191,6 +206,11 @@ addEventListener("focus", refresh);
 
 document.addEventListener("submit", (event) => {
   const button = event.submitter;
+  const direction = event.target.dataset.takeBack;
+  if (direction) {
+    event.preventDefault();
+    (direction === "undo" ? undo : redo)();
+  }
   if (!button?.matches("form.grades[data-query] .grade")) return;
   event.preventDefault();
   grade(button.form, Number(button.dataset.grade));
@@ -204,7 +224,7 @@ addEventListener("pageshow", (event) => {
 // The URL without the parameter that reports an action just completed: reloading must not report it again.
 export function withoutAction(href) {
   const url = new URL(href);
-  for (const name of ["did", "together"]) {
+  for (const name of ["did", "about", "together", "saved", "deleted"]) {
     if (url.searchParams.has(name)) url.searchParams.delete(name);
   }
   return url.href;

@@ -1,5 +1,7 @@
 """Saved searches: a file beside the index, which survives and is read strictly."""
 
+import json
+
 import pytest
 
 from searchlab.errors import IndexCorrupt, SettingError
@@ -26,16 +28,20 @@ def test_a_saved_search_is_read_again_by_another(searches, path):
     assert SavedSearches(path).list() == SavedSearches(path).list("bob") == ()
 
 
-def test_the_latest_comes_first_and_a_name_is_used_once(searches):
+def test_the_latest_comes_first_and_a_name_is_used_once_and_then_numbered(searches):
     for name, query in [("a", "one"), ("b", "two"), (" a ", "three"), ("", "four  words")]:
         searches.save(SavedSearch(name, query, "bm25"))
     assert [(each.name, each.query) for each in searches.list()] == [
         ("four words", "four  words"),
-        ("a", "three"),
+        ("a (2)", "three"),
         ("b", "two"),
+        ("a", "one"),
     ]
-    assert searches.delete("a").query == "three"
-    assert [each.name for each in searches.list()] == ["four words", "b"]
+    # The same search is not saved twice, whatever number its name has.
+    assert [searches.save(SavedSearch("a", query, "bm25")).name for query in ("three", "one")] == ["a (2)", "a"]
+    assert searches.save(SavedSearch("a", "one", "bm25", k=20)).name == "a (3)"
+    assert searches.delete("a").query == "one"
+    assert [each.name for each in searches.list()] == ["a (3)", "a (2)", "four words", "b"]
     with pytest.raises(SettingError, match="unknown saved search 'a'"):
         searches.delete("a")
 
@@ -57,9 +63,31 @@ def test_names_and_numbers_are_bounded(searches, monkeypatch):
         searches.save(SavedSearch("x" * 101, "q", "bm25"))
     monkeypatch.setattr(saved_searches, "MAX_SEARCHES_OF_JUDGE", 1)
     searches.save(SavedSearch("a", "q", "bm25"))
-    searches.save(SavedSearch("a", "r", "bm25"))
     with pytest.raises(SettingError, match="delete one first"):
         searches.save(SavedSearch("b", "q", "bm25"))
+
+
+def test_the_longest_name_is_numbered_within_its_bound(searches):
+    names = [searches.save(SavedSearch("x" * 100, query, "bm25")).name for query in ("one", "two")]
+    assert names == ["x" * 100, f"{'x' * 96} (2)"]
+
+
+def test_a_deleted_search_is_restored_with_all_that_it_had(searches, path):
+    saved = searches.save(SavedSearch("a", "q", "bm25", ("year=1990",), "year:desc", "ann", "", False, True, 50))
+    assert searches.delete("a", "ann") == saved
+    with pytest.raises(SettingError, match="unknown saved search 'a'"):
+        searches.restore("a", "bob")
+    assert SavedSearches(path).restore("a", "ann") == saved
+    assert SavedSearches(path).list("ann") == (saved,)
+    searches.delete("a", "ann")
+    searches.save(SavedSearch("a", "another", "bm25", judge="ann"))
+    assert searches.restore("a", "ann").name == "a (2)"
+
+
+def test_searches_of_earlier_versions_are_read(searches, path):
+    former = {"name": "a", "query": "q", "system": "bm25", "filters": [], "sort": "", "judge": "", "made": ""}
+    path.write_text(json.dumps({"format": saved_searches.FORMAT, "searches": [former]}))
+    assert searches.list() == (SavedSearch("a", "q", "bm25"),)
 
 
 @pytest.mark.parametrize("wrong", [{"system": "a\x11b"}, {"sort": "a\nb"}, {"judge": "\x00"}])

@@ -21,7 +21,7 @@ def strip(client, path="/", **parameters):
 @pytest.mark.parametrize("path", ["/", "/compare", "/judge", "/train", "/measure"])
 def test_every_page_has_it_and_without_topics_it_leads_to_adding_some(client, path):
     steps, action = strip(client, path)
-    assert steps.startswith("0 of 10 topics judged train measured in use Add topics")
+    assert steps.startswith("0 of 10 topics with a relevant document train measured in use Add topics")
     assert action == "/judge#add"
 
 
@@ -50,7 +50,8 @@ def test_with_enough_judged_topics_it_leads_to_training(client, store):
     for number in range(10):
         store.judge("mine", topic(store, f"lymphoma {number}"), "d1", judge="me", grade=1)
     steps, action = strip(client)
-    assert (steps.split(" train")[0], action) == ("10 of 10 topics judged", "/train?topic_set=mine#train")
+    counted = steps.split(" train")[0]
+    assert (counted, action) == ("10 of 10 topics with a relevant document", "/train?topic_set=mine#train")
 
 
 @pytest.mark.parametrize(
@@ -90,7 +91,7 @@ def test_with_a_model_it_leads_to_what_its_verdict_asks_for(store, n_judged, n_m
     state = SimpleNamespace(index=index, judgments=store, measurements=uncached, training_jobs=no_jobs)
     found = describe_workflow(state)
     assert (
-        f"{found['n_judged']} of {found['n_topics']}",
+        f"{found['n_useful']} of {found['n_topics']}",
         found["action"]["label"],
         found["action"]["path"],
     ) == expected

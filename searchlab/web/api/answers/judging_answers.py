@@ -96,7 +96,9 @@ ANSWERS: Answers = {
             )
         )
     ),
-    ("POST", "/api/import"): record(index=TEXT, topic_set=TEXT, n_topics=INTEGER, n_judgments=INTEGER),
+    ("POST", "/api/import"): record(
+        index=TEXT, topic_set=TEXT, n_topics=INTEGER, n_judgments=INTEGER, change=nullable(INTEGER)
+    ),
     ("POST", "/api/import/preview"): extended(
         IMPORT, topics=list_of(record(qid=TEXT, text=TEXT, n_judgments=INTEGER, is_new=BOOLEAN))
     ),

@@ -115,5 +115,6 @@ ANSWERS: Answers = {
     ("POST", "/api/models/use"): record(index=TEXT, system=TEXT),
     ("POST", "/api/models/rename"): record(index=TEXT, name=TEXT),
     ("POST", "/api/models/delete"): record(index=TEXT, name=TEXT, version=TEXT),
+    ("DELETE", "/api/models/{name}"): record(index=TEXT, name=TEXT, version=TEXT),
     ("POST", "/api/models/restore"): record(index=TEXT, name=TEXT),
 }

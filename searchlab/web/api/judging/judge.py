@@ -260,6 +260,7 @@ def import_judgments(
         "topic_set": topic_set,
         "n_topics": imported.n_topics,
         "n_judgments": imported.n_judgments,
+        "change": imported.change,
     }
 
 

@@ -13,6 +13,7 @@ from searchlab.judgments.current_judgments import lower_medians
 from searchlab.rankers.systems import MODEL, System
 from searchlab.records import Ranking, Topic
 from searchlab.web.api.measuring.collection_topics import has_learnt_from
+from searchlab.web.state.open_index import OpenIndex
 from searchlab.web.state.request_state import RequestState
 
 MEASURE = "nDCG@10"
@@ -23,12 +24,21 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class JudgedQuery:
-    """A query that is the text of a topic: its set and qid, and its grades by judge, then docno."""
+    """A query that is the text of a topic: its set and qid, and its grades by judge, then docno.
+
+    `criteria` are what counts as relevant, `highlight` words to mark besides those of the query.
+    """
 
     topic_set: str
     qid: str
     text: str
     by_judge: Mapping[str, dict[str, int]]
+    criteria: str = ""
+    highlight: str = ""
+
+    def terms_to_mark(self, index: OpenIndex) -> frozenset[str]:
+        """The terms of the words to highlight."""
+        return index.engine.parse(self.highlight).to_mark if self.highlight.strip() else frozenset()
 
     def grades_of(self, judge: str) -> dict[str, int]:
         """The grades that a judge gave, by docno."""
@@ -68,7 +78,9 @@ def find_judged_query(state: RequestState, query: str) -> JudgedQuery | None:
         for judged in state.judgments.judgments(*topic):
             if judged.grade is not None:
                 by_judge.setdefault(judged.judge, {})[judged.docno] = judged.grade
-        return JudgedQuery(*topic, query, by_judge)
+        version = state.judgments.editor.topic(*topic)
+        texts = (version.criteria, version.highlight) if version else ()
+        return JudgedQuery(*topic, query, by_judge, *texts)
     except StoreError as error:
         log.warning("searching without judgments: %s", error)
         return None

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from searchlab.corpus.export.export_formats import EXPORT_FORMATS
+from searchlab.retrieval.near_duplicates import examined_depth
 from searchlab.web.api.endpoint import Attachment
 from searchlab.web.api.parameters import Parameter
 from searchlab.web.api.search.search import check_query
@@ -38,19 +39,27 @@ def export_results(
     format: str,
     sort: str = "",
     docno: Sequence[str] = (),
+    group_duplicates: bool = False,
 ) -> str:
-    """The best documents for a query, or those selected among them, as the text of a file."""
+    """The best documents for a query, or those selected among them, as the text of a file.
+
+    Of near-duplicates only the best is exported if they are grouped, unless another one is selected.
+    """
     most = state.limits.max_rank
     if k is not None and k > most:
         raise HttpError(400, f"k is {k}, expected at most {most:,}")
     query = check_query(q, state.limits)
-    hits = state.index.system(system).search(query, k=k or most, filters=filter, sort=sort or None)
+    wanted = k or most
+    depth = examined_depth(wanted) if group_duplicates else wanted
+    hits = state.index.system(system).search(query, k=depth, filters=filter, sort=sort or None)
+    if group_duplicates and not docno:
+        hits = hits.take(np.array([group.row for group in hits.group_duplicates(wanted)], np.int64))
     if docno:
         rows = {found: row for row, found in enumerate(hits.docnos)}
-        unknown = [wanted for wanted in docno if wanted not in rows]
+        unknown = [each for each in docno if each not in rows]
         if unknown:
             raise HttpError(400, f"docno is {unknown[0][:200]!r}, expected a docno among the results")
-        hits = hits.take(np.array(sorted({rows[wanted] for wanted in docno}), np.int64))
+        hits = hits.take(np.array(sorted({rows[each] for each in docno}), np.int64))
     pieces: list[str] = []
     length = 0
     for piece in hits.exported(format):

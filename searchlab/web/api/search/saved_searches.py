@@ -28,11 +28,28 @@ def list_searches(state: RequestState, *, judge: str = "") -> dict[str, Any]:
 
 
 def save_search(
-    state: RequestState, *, q: str, system: str, filter: list[str], sort: str, name: str, judge: str
+    state: RequestState,
+    *,
+    q: str,
+    system: str,
+    filter: list[str],
+    sort: str,
+    name: str,
+    judge: str,
+    k: int,
+    group_duplicates: bool,
 ) -> dict[str, Any]:
-    """Save a query with its settings under a name; an earlier one of this name and judge is replaced."""
+    """Save a query with its settings under a name, which is numbered if the judge has another search of this name."""
     search = SavedSearch(
-        name, check_query(q, state.limits), state.index.system(system).name, tuple(filter), sort, judge
+        name,
+        check_query(q, state.limits),
+        state.index.system(system).name,
+        tuple(filter),
+        sort,
+        judge,
+        synonyms=state.uses_synonyms is not False,
+        group_duplicates=group_duplicates,
+        k=k,
     )
     return _record(state.saved_searches.save(search))
 
@@ -40,6 +57,11 @@ def save_search(
 def delete_search(state: RequestState, *, name: str, judge: str = "") -> dict[str, Any]:
     """Delete a saved search of a judge; returns it."""
     return {"deleted": _record(state.saved_searches.delete(name, judge))}
+
+
+def restore_search(state: RequestState, *, name: str, judge: str = "") -> dict[str, Any]:
+    """Save a deleted search again; returns it."""
+    return {"restored": _record(state.saved_searches.restore(name, judge))}
 
 
 def delete_history(state: RequestState) -> dict[str, Any]:

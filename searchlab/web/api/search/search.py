@@ -34,6 +34,8 @@ MAX_PAST_QUERIES, MAX_SUGGESTED_WORDS = 4, 8
 # Unknown words are completed if they have MIN_BEGINNING letters, with at most MAX_BEGUN_WORDS words each.
 MIN_BEGINNING, MAX_COMPLETED_WORDS, MAX_BEGUN_WORDS = 3, 3, 6
 
+MAX_FACET_VALUES = 500
+
 _LAST_WORD = re.compile(r"[\w'’-]+$")
 
 PARTIAL_QUERY = Parameter("q", "string", "the query typed so far", default="")
@@ -81,8 +83,12 @@ def search_documents(
     facet: Sequence[str] = (),
     group_duplicates: bool = False,
     histogram: str = "",
+    whole_facet: str = "",
 ) -> dict[str, Any]:
-    """One page of the best documents for a query, with the grades that this judge gave them."""
+    """One page of the best documents for a query, with the grades that this judge gave them.
+
+    The facet of the field `whole_facet` has all values, up to MAX_FACET_VALUES, of the others the most frequent.
+    """
     start = time.perf_counter()
     chosen = state.index.system(system)
     n_wanted = _last_rank(k, page, state.limits) + 1
@@ -90,8 +96,13 @@ def search_documents(
     hits = chosen.search(check_query(q, state.limits), k=depth, filters=filter, sort=sort or None)
     groups = hits.group_duplicates(n_wanted) if group_duplicates else []
     shown = hits.take(np.array([group.row for group in groups], np.int64)) if group_duplicates else hits
+    judged = find_judged_query(state, q) if judge else None
+    if judged is not None and (terms := judged.terms_to_mark(state.index)):
+        shown = shown.marking(terms)
     # First, since marking the documents that match also counts them.
     facets = {name: counted.to_json() for name, counted in hits.facets(*parse_fields(facet)).items()}
+    if whole_facet in facets:
+        facets |= {name: each.to_json() for name, each in hits.facets(whole_facet, n=MAX_FACET_VALUES).items()}
     bins = _count_numbers(chosen, hits, q, filter, histogram) if histogram else []
     answer = result_page(state.index, chosen, shown, q, k, page, filter) | _correction(hits.query, q)
     for hit, group in zip(answer["hits"], groups[(page - 1) * k :], strict=False):
@@ -101,13 +112,13 @@ def search_documents(
     answer["histogram"] = bins
     answer["other_fields"] = [each.to_json() for each in hits.other_fields]
     answer["completions"] = _completions(state.index, hits.query)
-    judged = find_judged_query(state, q) if judge else None
     answer["topic"] = (
         None
         if judged is None
         else {
             "topic_set": judged.topic_set,
             "qid": judged.qid,
+            "criteria": judged.criteria,
             "n_judged": len(judged.grades_of(judge)),
         }
     )
@@ -150,6 +161,9 @@ def get_document(
     with snapshot.report_damage():
         query = index.system(system).parse(check_query(q, state.limits)) if q.strip() else None
         terms = query.to_mark if query is not None else frozenset()
+        judged = find_judged_query(state, q) if query is not None else None
+        if judged is not None:
+            terms |= judged.terms_to_mark(index)
         begin, n_characters = start or 0, len(stored.body)
         if start is None and length is not None and n_characters > length and query is not None:
             begin = best_part(snapshot, shard, number, stored, terms, query.stream_to_mark).start

@@ -22,7 +22,7 @@ from searchlab.training.held_out import RECALL_MEASURES
 from searchlab.training.retraining import KINDS as COMPARISON_KINDS
 from searchlab.training.training_set import EXPANDED as RM3
 from searchlab.web.api.parameters import Parameter
-from searchlab.web.http_errors import NotFound
+from searchlab.web.http_errors import HttpError, NotFound
 from searchlab.web.jobs.job_journal import SETTINGS
 from searchlab.web.jobs.training_process import judgments_fingerprint
 from searchlab.web.state.open_index import OpenIndex
@@ -85,7 +85,7 @@ def rename_model(state: RequestState, *, name: str, new_name: str) -> dict[str, 
     """Give a model, and its history, another name."""
     _require_known(state.index, name)
     if new_name.strip() in (*state.index.models, *state.index.unreadable_models):
-        raise NotFound(f"there is a model {new_name.strip()!r} already; choose another name")
+        raise HttpError(409, f"there is a model {new_name.strip()!r} already; choose another name", "new_name")
     model_history.rename_model(state.index.folder, name, new_name.strip())
     return {"index": state.index.name, "name": new_name.strip()}
 

@@ -7,11 +7,12 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from searchlab.corpus.text_cleaning import excerpt
+from searchlab.judgments.topics.topic_changes import Change
 from searchlab.web.api.judging.judge import agreement, list_set_topics, list_topic_sets
 from searchlab.web.api.judging.pool import list_next_documents
 from searchlab.web.api.parameters import Parameter
 from searchlab.web.http_errors import HttpError
-from searchlab.web.pages.page import BrowserSession
+from searchlab.web.pages.page import SHOWN_SET, BrowserSession
 from searchlab.web.pages.plain_words import MERGING
 from searchlab.web.state.open_index import OpenIndex
 from searchlab.web.state.request_state import RequestState
@@ -55,6 +56,7 @@ def judge_page(state: RequestState, session: BrowserSession, values: dict[str, A
         "topic_sets": sets["topic_sets"],
         "collection": collection_to_import(sets),
         "chosen": chosen,
+        SHOWN_SET: chosen["name"] if chosen else "",
         "requested_systems": values["systems"],
         "pooled": values["systems"] or default_systems(state.index),
         "depth": values["depth"],
@@ -64,6 +66,7 @@ def judge_page(state: RequestState, session: BrowserSession, values: dict[str, A
         "merging": MERGING if chosen and len(chosen["judges"]) > 1 else "",
         "several_judges": False,
         "next_topic": None,
+        "n_useful": 0,
         "n_hidden": 0,
         "agreement": [],
         "upcoming": None,
@@ -75,15 +78,17 @@ def judge_page(state: RequestState, session: BrowserSession, values: dict[str, A
         "changed": None,
     }
     changes = state.judgments.editor.changes(MAX_LISTED_CHANGES)
-    context |= {"changes": changes, "changed": next((each for each in changes if each.id == values["change"]), None)}
+    context |= {"changes": changes, "changed": reported_change(state, values["change"])}
     if chosen is None:  # there was one, perhaps, whose deletion can be undone
         return context
     topics = topics_with_progress(state, session, chosen["name"])
+    n_useful = sum(topic["n_relevant"] > 0 for topic in topics)
     topics = sort_topics(filter_topics(topics, values["words"]), values["order"])
     listed = topics if values["all"] else topics[:MAX_LISTED_TOPICS]
     pairs = agreement(state, topic_set=chosen["name"])["pairs"]
     return context | {
         "topics": listed,
+        "n_useful": n_useful,
         "several_judges": any(judge != session.judge for judge in chosen["judges"]),
         "next_topic": next((topic for topic in topics if not topic["n_judged_by_you"]), None),
         "n_hidden": len(topics) - len(listed),
@@ -99,6 +104,12 @@ def next_page(state: RequestState, session: BrowserSession, values: dict[str, An
         return context | {"is_same": left == right}
     settings = {"topic_set": context["chosen"]["name"], "depth": values["depth"]}
     return context | {"upcoming": list_next_documents(state, **settings, left=left, right=right)}
+
+
+def reported_change(state: RequestState, id: int) -> Change | None:
+    """One of the last changes of topics, which a page reports; None if it is none of them."""
+    changes = state.judgments.editor.changes(MAX_LISTED_CHANGES) if id else []
+    return next((each for each in changes if each.id == id), None)
 
 
 def filter_topics(topics: list[dict[str, Any]], words: str) -> list[dict[str, Any]]:

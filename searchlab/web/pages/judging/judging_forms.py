@@ -13,6 +13,7 @@ from searchlab.web.api.judging import judge
 from searchlab.web.api.parameters import Parameter
 from searchlab.web.http_errors import HttpError
 from searchlab.web.pages.page import BrowserSession, page_url
+from searchlab.web.pages.taken_back import url_after
 from searchlab.web.state.request_state import RequestState
 
 GRADE = replace(judge.GRADE, default=None)
@@ -46,12 +47,15 @@ def judge_form(state: RequestState, session: BrowserSession, values: dict[str, A
 
 
 def undo_form(state: RequestState, session: BrowserSession, values: dict[str, Any]) -> str | None:
-    """Undo the last judgment of a topic, or those made together, and show the document that it was about."""
+    """Undo the last judgment of a topic or query, or those made together.
+
+    In a pool the document that it was about is shown then, otherwise the page of the form.
+    """
     return _change_last(state, session, values, "undone", judge.undo_judgment)
 
 
 def redo_form(state: RequestState, session: BrowserSession, values: dict[str, Any]) -> str | None:
-    """Do the judgment of a topic again that was undone last, and show the document that it is about."""
+    """Do the judgment of a topic or query again that was undone last; then as after an undo."""
     return _change_last(state, session, values, "redone", judge.redo_judgment)
 
 
@@ -62,8 +66,10 @@ def _change_last(
     did: str,
     change: Callable[..., dict[str, Any]],
 ) -> str | None:
+    if values["q"]:
+        return url_after(values["back"], did, change(state, judge=session.judge, query=values["q"])[did])
     if not (values["topic_set"] and values["qid"]):
-        raise HttpError(400, "expected topic_set and qid: the topic whose last judgment is meant")
+        raise HttpError(400, "expected topic_set and qid, or q: the topic whose last judgment is meant")
     changed = change(state, judge=session.judge, topic_set=values["topic_set"], qid=values["qid"])[did]
     if changed is None:
         return _pool_url(state, values, did="nothing")
@@ -83,10 +89,10 @@ def topic_form(state: RequestState, session: BrowserSession, values: dict[str, A
 
 
 def import_form(state: RequestState, session: BrowserSession, values: dict[str, Any]) -> str:
-    """Import the topics and judgments of the collection into a set with the name of the index."""
+    """Import the topics and judgments of the collection into a set with the name of the index, and offer to undo it."""
     name = state.index.name
-    judge.import_judgments(state, topic_set=name, collection=True)
-    return page_url(state, values["then"], topic_set=name)
+    imported = judge.import_judgments(state, topic_set=name, collection=True)
+    return page_url(state, values["then"], topic_set=name, change=imported["change"])
 
 
 def _pool_url(state: RequestState, values: dict[str, Any], **more: Any) -> str:

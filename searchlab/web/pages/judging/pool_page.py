@@ -16,14 +16,8 @@ from searchlab.web.state.request_state import RequestState
 
 # Of longer documents, in characters, the beginning is shown; most are shorter.
 MAX_SHOWN_LENGTH = 12_000
-# Judgments that are undone at once; programs may have made more of them together than a request takes.
-MAX_TOGETHER = 10**9
 
 POOLED_DOCNO = Parameter("docno", "string", "docno of the document of the pool to show", default="")
-DID = Parameter("did", "string", "the action just completed", default="", choices=("", "undone", "redone", "nothing"))
-TOGETHER = Parameter(
-    "together", "integer", "how many judgments were undone or redone", default=1, minimum=1, maximum=MAX_TOGETHER
-)
 
 
 def pool_page(state: RequestState, session: BrowserSession, values: dict[str, Any]) -> dict[str, Any]:

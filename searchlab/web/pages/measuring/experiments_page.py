@@ -14,9 +14,9 @@ from searchlab.web.api.training.train import TRAINABLE_RANKERS
 from searchlab.web.http_errors import NotFound
 from searchlab.web.jobs.job_journal import list_interrupted, remove_from_journal
 from searchlab.web.pages.job_cards import choose_jobs
-from searchlab.web.pages.judging.judge_page import choose_topic_set, collection_to_import
+from searchlab.web.pages.judging.judge_page import choose_topic_set, collection_to_import, reported_change
 from searchlab.web.pages.measuring.measure_page import OFFERED_MEASURES
-from searchlab.web.pages.page import BrowserSession, page_url
+from searchlab.web.pages.page import SHOWN_SET, BrowserSession, page_url
 from searchlab.web.pages.plain_words import plain_measure, plain_ranker
 from searchlab.web.state.open_index import OpenIndex
 from searchlab.web.state.request_state import RequestState
@@ -40,6 +40,8 @@ def experiments_page(state: RequestState, session: BrowserSession, values: dict[
         "topic_sets": topic_sets,
         "collection": collection_to_import(sets),
         "chosen": chosen["name"] if chosen else None,
+        SHOWN_SET: chosen["name"] if chosen else "",
+        "changed": reported_change(state, values["change"]),
         "n_judgments": sum(each["n_judgments"] for each in topic_sets),
         "experiments": listed["experiments"],
         "job": card.shown,

@@ -9,8 +9,13 @@ from searchlab.web.api.judging.judge import list_topic_sets
 from searchlab.web.api.measuring.measure import BEST, measure_systems
 from searchlab.web.api.measuring.reports import list_reports
 from searchlab.web.api.parameters import Parameter
-from searchlab.web.pages.judging.judge_page import choose_topic_set, collection_to_import, default_systems
-from searchlab.web.pages.page import BrowserSession
+from searchlab.web.pages.judging.judge_page import (
+    choose_topic_set,
+    collection_to_import,
+    default_systems,
+    reported_change,
+)
+from searchlab.web.pages.page import SHOWN_SET, BrowserSession
 from searchlab.web.pages.plain_words import MERGING, plain_measure
 from searchlab.web.state.request_state import RequestState
 
@@ -35,6 +40,8 @@ def measure_page(state: RequestState, session: BrowserSession, values: dict[str,
         "topic_sets": topic_sets,
         "collection": collection_to_import(sets),
         "chosen": chosen["name"] if chosen else None,
+        SHOWN_SET: chosen["name"] if chosen else "",
+        "changed": reported_change(state, values["change"]),
         "n_judgments": sum(each["n_judgments"] for each in topic_sets),
         "compared": compared,
         "chosen_baseline": values["baseline"],

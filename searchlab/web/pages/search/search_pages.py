@@ -10,14 +10,15 @@ from searchlab.indexing.snapshot import Snapshot
 from searchlab.retrieval.fields.facets import suited_fields
 from searchlab.retrieval.suggest.title_phrases import frequent_title_phrases
 from searchlab.web.api.measuring.query_measure import find_judged_query
-from searchlab.web.api.parameters import QUERY
+from searchlab.web.api.parameters import QUERY, Parameter
 from searchlab.web.api.search.compare import RIGHT, compare_systems
 from searchlab.web.api.search.explain import explain_score
 from searchlab.web.api.search.search import find_similar, get_document, search_documents
 from searchlab.web.http_errors import to_http_error
-from searchlab.web.pages.page import BrowserSession
+from searchlab.web.pages.page import SHOWN_SET, BrowserSession
 from searchlab.web.pages.plain_words import plain_order
 from searchlab.web.pages.search.years import YEAR, chosen_years, draw_years, without_years
+from searchlab.web.pages.taken_back import describe_taken_back, without_report
 from searchlab.web.state.request_state import RequestState
 
 # Syntax with which a query requires more than one of its words.
@@ -28,6 +29,8 @@ MAX_FACETS, MAX_SORT_FIELDS = 4, 6
 # Characters of a document that are shown at once.
 SHOWN_LENGTH = 100_000
 
+# The field of which all values are shown, instead of the most frequent ones.
+WHOLE_FACET = Parameter("values_of", "string", "the field whose values are all shown", default="", max_length=200)
 ANY_QUERY = replace(QUERY, default="")
 ANY_RIGHT = replace(RIGHT, default="")
 
@@ -51,6 +54,9 @@ def search_page(state: RequestState, session: BrowserSession, values: dict[str, 
         "restricted": bool(_RESTRICTIONS.search(values["q"])),
         "problem": None,
         "answer": None,
+        "taken_back": describe_taken_back(state, values["q"], values),
+        "just_saved": values["saved"],
+        "whole_facet": values["values_of"],
     }
     if not values["q"].strip():
         phrases = state.index.cached("title phrases", lambda: frequent_title_phrases(snapshot))
@@ -58,10 +64,11 @@ def search_page(state: RequestState, session: BrowserSession, values: dict[str, 
     try:
         answer = search_documents(
             state,
-            **values,
+            **{name: value for name, value in without_report(values).items() if name not in ("saved", "values_of")},
             facet=suited_fields(snapshot, MAX_FACETS),
             judge=session.judge,
             histogram=YEAR if has_years else "",
+            whole_facet=values["values_of"],
         )
     except Exception as error:
         http_error = to_http_error(error)
@@ -71,7 +78,9 @@ def search_page(state: RequestState, session: BrowserSession, values: dict[str, 
     if answer["hits"] and values["page"] == 1:
         state.remember_query(values["q"])
     counted = [(name, facet) for name, facet in answer["facets"].items() if facet["values"]]
-    return context | {"answer": answer, "facets": counted, "year_bars": draw_years(answer["histogram"])}
+    topic_set = answer["topic"]["topic_set"] if answer["topic"] else ""
+    shown = {"answer": answer, "facets": counted, "year_bars": draw_years(answer["histogram"]), SHOWN_SET: topic_set}
+    return context | shown
 
 
 def _orders(snapshot: Snapshot, chosen: str) -> list[tuple[str, str]]:
@@ -101,6 +110,9 @@ def similar_page(state: RequestState, session: BrowserSession, values: dict[str,
         "max_rank": state.limits.max_rank,
         "restricted": False,
         "problem": None,
+        "taken_back": None,
+        "just_saved": "",
+        "whole_facet": "",
     }
 
 
@@ -112,6 +124,9 @@ def document_page(state: RequestState, session: BrowserSession, values: dict[str
     start, after = answer["start"], answer["start"] + SHOWN_LENGTH
     return _query_context(values) | {
         "answer": answer | {"grade": grade},
+        "topic": judged,
+        SHOWN_SET: judged.topic_set if judged else "",
+        "taken_back": describe_taken_back(state, values["q"], values),
         "page": values["page"],
         "previous": max(start - SHOWN_LENGTH, 0) if start else None,
         "next": after if after < answer["n_characters"] else None,
@@ -124,6 +139,7 @@ def compare_page(state: RequestState, session: BrowserSession, values: dict[str,
     right = values["right"] or (values["system"] if values["system"] != left else "")
     right = right or next((name for name in models if name != left), RIGHT.default)
     context = _query_context(values) | {"left": left, "right": right, "k": values["k"], "answer": None}
+    context |= {SHOWN_SET: _set_of(state, values["q"])}
     if not values["q"].strip() or left == right:
         return context
     query = _select(values, "q", "k", "filter")
@@ -133,7 +149,17 @@ def compare_page(state: RequestState, session: BrowserSession, values: dict[str,
 def explain_page(state: RequestState, session: BrowserSession, values: dict[str, Any]) -> dict[str, Any]:
     """The parts of a score."""
     answer = explain_score(state, **_select(values, "q", "docno", "system", "against", "filter"))
-    return _query_context(values) | {"answer": answer, "page": values["page"]}
+    return _query_context(values) | {
+        "answer": answer,
+        "page": values["page"],
+        SHOWN_SET: _set_of(state, values["q"]),
+    }
+
+
+def _set_of(state: RequestState, query: str) -> str:
+    """The topic set of a judged query; empty if it is none."""
+    judged = find_judged_query(state, query) if query.strip() else None
+    return judged.topic_set if judged else ""
 
 
 def _select(values: dict[str, Any], *names: str) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from searchlab.web.api.search.search import system_record
 from searchlab.web.api.training import models
 from searchlab.web.http_errors import NotFound
 from searchlab.web.pages.judging.judge_page import DEFAULT_SYSTEMS
-from searchlab.web.pages.page import BrowserSession
+from searchlab.web.pages.page import SHOWN_SET, BrowserSession
 from searchlab.web.pages.training.verdict_charts import make_charts, mean_rows
 from searchlab.web.state.open_index import OpenIndex
 from searchlab.web.state.request_state import RequestState
@@ -40,6 +40,7 @@ def model_page(state: RequestState, session: BrowserSession, values: dict[str, A
         "comparison_bars": mean_rows(compared["means"], compared["intervals"]) if compared else [],
         "charts": None if shown is None else charts_of(shown),
         "topic_set": topic_set if topics else "",
+        SHOWN_SET: topic_set if topics else "",
         "qids": topics,
         "needs_training": shown is not None and models.needs_training(state, name, shown),
         "versions": versions,

@@ -14,8 +14,8 @@ from searchlab.web.api.training import train
 from searchlab.web.api.training.models import list_models, list_versions, needs_training, read_version
 from searchlab.web.jobs.job_journal import list_interrupted
 from searchlab.web.pages.job_cards import choose_jobs
-from searchlab.web.pages.judging.judge_page import choose_topic_set, collection_to_import
-from searchlab.web.pages.page import BrowserSession
+from searchlab.web.pages.judging.judge_page import choose_topic_set, collection_to_import, reported_change
+from searchlab.web.pages.page import SHOWN_SET, BrowserSession
 from searchlab.web.pages.plain_words import plain_features, plain_ranker, plain_recipe
 from searchlab.web.pages.training.model_page import charts_of, find_rival, offered_system
 from searchlab.web.pages.training.verdict_charts import mean_rows
@@ -36,15 +36,19 @@ def train_page(state: RequestState, session: BrowserSession, values: dict[str, A
     shown = card.shown
     of_job = shown["topic_set"] if shown and shown["topic_set"] in {each["name"] for each in topic_sets} else ""
     name = values["topic_set"] or of_job
-    chosen = choose_topic_set(sorted(topic_sets, key=lambda each: -each["n_judgments"]), name)
+    by_size = sorted(topic_sets, key=lambda each: -each["n_judgments"])
+    chosen = choose_topic_set(by_size, name)
     models = list_models(state)
-    advice = train.check_readiness(state, topic_set=chosen["name"])["advice"] if chosen else None
+    advice = {each["name"]: train.check_readiness(state, topic_set=each["name"])["advice"] for each in by_size}
     return {
         "topic_sets": topic_sets,
         "collection": collection_to_import(sets),
         "chosen": chosen["name"] if chosen else None,
+        SHOWN_SET: chosen["name"] if chosen else "",
+        "changed": reported_change(state, values["change"]),
         "n_judgments": sum(each["n_judgments"] for each in topic_sets),
-        "advice_before": advice,
+        "advice_before": advice[chosen["name"]] if chosen else None,
+        "trainable": [name for name, problem in advice.items() if problem is None],
         "rankers": [
             (name, plain_ranker(name, RANKERS[name].description), RANKERS[name].description)
             for name in sorted(train.TRAINABLE_RANKERS, key=lambda name: name != SEARCH_RANKER)

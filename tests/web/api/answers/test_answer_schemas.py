@@ -37,6 +37,7 @@ REQUESTS: list[tuple[str, str, dict[str, Any]]] = [
     ("POST", "/api/searches", {"q": "w1", "name": "a", "judge": "ann"}),
     ("GET", "/api/searches", {"judge": "ann"}),
     ("DELETE", "/api/searches", {"name": "a", "judge": "ann"}),
+    ("POST", "/api/searches/restore", {"name": "a", "judge": "ann"}),
     ("DELETE", "/api/history", {}),
     ("POST", "/api/import", MINE | {"topics": TOPICS, "qrels": QRELS, "judge": "ann"}),
     ("GET", "/api/topic-sets", {}),
@@ -89,6 +90,7 @@ REQUESTS: list[tuple[str, str, dict[str, Any]]] = [
     ("POST", "/api/models/use", {"system": ""}),
     ("POST", "/api/models/delete", {"name": "second"}),
     ("POST", "/api/models/restore", {"name": "second"}),
+    ("DELETE", "/api/models/{name}", {"name": "second"}),
     ("POST", "/api/uploads", {"name": "docs"}),
     ("POST", "/api/uploads/file", {"name": "docs", "path": "a.txt"}),
     ("POST", "/api/uploads/index", {"name": "docs"}),
@@ -140,6 +142,8 @@ def send(client, method, path, values):
     if path == "/api/uploads/file":
         return client.post(path, params=values, content=b"text", headers={"content-type": "application/octet-stream"})
     path = path.replace("{id}", str(values.get("id")))
+    if "{name}" in path:
+        path, values = path.replace("{name}", values["name"]), {}
     values = {} if "/jobs/" in path and method == "GET" else values
     return client.request(method, path, **({"json": values} if method == "POST" else {"params": values}))
 

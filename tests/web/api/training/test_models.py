@@ -12,7 +12,7 @@ from searchlab.rankers.model_store.model_files import model_file
 from searchlab.rankers.model_store.model_history import StoredModel, store_trained_model
 from searchlab.web.api.search.search import search_documents
 from searchlab.web.api.training import models
-from searchlab.web.http_errors import NotFound
+from searchlab.web.http_errors import HttpError, NotFound
 from searchlab.web.jobs.training_process import TrainingTask, judgments_fingerprint, train_model
 from searchlab.web.state.request_state import RequestState
 from tests.web.judged_app import N_TOPICS, judge_topics, title_grades
@@ -141,8 +141,9 @@ def test_models_are_renamed_deleted_and_restored(state, folder):
     models.rename_model(state(), name="mine", new_name=" ours ")
     assert [each["name"] for each in models.list_models(state())["models"]] == ["ours", "builtin"]
     for taken in ("builtin", "ours"):
-        with pytest.raises(NotFound, match="already"):
+        with pytest.raises(HttpError, match="already") as refused:
             models.rename_model(state(), name="ours", new_name=taken)
+        assert (refused.value.status, refused.value.field) == (409, "new_name")
     deleted = models.delete_model(state(), name="ours")
     listed = models.list_models(state())
     assert ([each["name"] for each in listed["models"]], listed["deleted"]) == (["builtin"], ["ours"])

@@ -52,7 +52,7 @@ def test_topic_sets_and_topics_are_listed_with_their_progress(client, store):
     store.judge("mine", first, "d1", judge="me", grade=2)
     store.judge("mine", first, "d2", judge="me", grade=0)
     text = words(page(client, "/judge", topic_set="mine"))
-    assert "1 of 2 topics judged: 2 judgments, 1 relevant" in text
+    assert "1 of 2 topics judged, 1 with a relevant document: 2 judgments, 1 relevant" in text
     assert "1 lymphoma cells 2 1" in text
     assert "2 wings – –" in text
     assert "Topics of theirs" in words(page(client, "/judge", topic_set="theirs"))

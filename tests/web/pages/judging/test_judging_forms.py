@@ -102,7 +102,8 @@ def test_topics_and_judgments_of_the_collection_are_imported_by_one_button(medic
     with client_for(shutil.copytree(medical_once, tmp_path / "medical"), follow_redirects=False) as client:
         assert "This collection comes with 26 topics and 717 judgments." in words(page(client, path))
         assert f'name="then" value="{path}"' in page(client, path)
-        assert split_url(send(client, "/import-collection", then=path)) == (path, {"topic_set": ["medical"]})
+        shown = {"topic_set": ["medical"], "change": ["1"]}
+        assert split_url(send(client, "/import-collection", then=path)) == (path, shown)
         assert "This collection comes with" not in page(client, path, topic_set="medical")
         assert "26 topics" in words(page(client, "/judge"))
         send(client, "/import-collection", 400, then="//elsewhere.example")

@@ -202,7 +202,7 @@ def test_the_strip_counts_a_topic_as_soon_as_it_has_a_relevant_document(show, pr
     # Beside the results, too: the query becomes a topic of another set, with a strip of its own.
     show("/?q=hip+fracture")
     press("j", "2")
-    wait(f"{STRIP} !== arguments[0] && document.querySelector('[data-judged]:not([hidden])')", wait(STRIP))
+    wait(f"{STRIP} !== arguments[0] && document.querySelector('.judged-so-far:not([hidden])')", wait(STRIP))
 
 
 def test_single_keys_can_be_switched_off_where_a_pool_is_judged(show, find, press, wait, judged, topic):
@@ -369,7 +369,8 @@ def test_a_table_is_shown_as_it_is_understood_and_then_imported(show, browser, f
     assert find("[data-understood] .notice").text == "2 topics, 2 judgments added; 2 lines not understood."
     find("[data-understood] a.primary").click()
     wait("new URLSearchParams(location.search).get('topic_set') === 'from files'")
-    assert "2 of 2 topics judged: 2 judgments, 1 relevant" in find(".overview-main .progress").text
+    counted = find(".overview-main .progress").text
+    assert "2 of 2 topics judged, 1 with a relevant document: 2 judgments, 1 relevant" in counted
     find("#import-text").send_keys("one query a line\nanother query")
     find("[data-preview]").click()
     wait("document.querySelector('[data-understood] .primary')")
@@ -500,7 +501,7 @@ def test_a_model_is_renamed_and_deleted_with_undo(show, browser, find, wait, col
 
 def test_the_strip_and_topics_work_in_a_browser(show, browser, find, wait, collection):
     show("/judge?topic_set=medical")
-    assert "26 of 26 topics judged" in find(".strip").text
+    assert "26 of 26 topics with a relevant document" in find(".strip").text
     find("#words").send_keys("depression")
     find(".narrow-topics button").click()
     wait("new URLSearchParams(location.search).get('words') === 'depression'")
@@ -510,9 +511,9 @@ def test_the_strip_and_topics_work_in_a_browser(show, browser, find, wait, colle
     find(".choosing summary").click()
     find(".choosing .danger").click()
     wait("document.querySelector('[data-changed]')?.textContent.includes('Deleted topic')")
-    assert "25 of 25 topics judged" in find(".strip").text
+    assert "25 of 25 topics with a relevant document" in find(".strip").text
     find("[data-changed] button").click()
-    wait("document.querySelector('.strip').textContent.includes('26 of 26 topics judged')")
+    wait("document.querySelector('.strip').textContent.includes('26 of 26 topics with a relevant document')")
     find(".strip .next").click()
     wait("location.pathname !== '/judge'")
     assert "Not found" not in browser.title

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import shutil
 from urllib.parse import urlencode
 from urllib.request import Request, urlopen
 
@@ -191,8 +192,6 @@ def test_sets_are_renamed_merged_and_deleted_with_undo(show, find, wait, send):
 
 
 def test_the_deletion_of_the_only_set_can_be_undone(show, browser, find, wait, serve, medical_once, tmp_path):
-    import shutil
-
     alone = serve(shutil.copytree(medical_once, tmp_path / "alone"))
     browser.get(f"{alone}/judge")
     fill(find, {"text": "gout\nasthma"})
@@ -236,6 +235,48 @@ def test_an_import_is_undone_where_it_is_shown(show, browser, find, wait, send, 
     find("li form button").click()
     assert wait(f"{NOTICE}?.startsWith('Undone') && {NOTICE}").startswith("Undone: imported 2 topics")
     assert "imported" not in [each["name"] for each in json.loads(get("/api/topic-sets"))["topic_sets"]]
+
+
+@pytest.mark.parametrize("path", ["/judge", "/train", "/measure", "/experiments"])
+def test_an_import_of_the_collection_says_what_was_added_and_is_undone_where_it_stands(
+    show, browser, find, wait, serve, medical_once, tmp_path, too_wide, look, path
+):
+    fresh = serve(shutil.copytree(medical_once, tmp_path / "fresh"))
+    look(390)
+    browser.get(f"{fresh}{path}")
+    find('form[action="/import-collection"] button').click()
+    # Systems are measured, or features computed, then.
+    assert wait(NOTICE, seconds=60) == "Imported 26 topics and 717 judgments into fresh."
+    assert wait("location.pathname") == path
+    assert too_wide() == []
+    find("[data-changed] button").click()
+    assert wait(f"{NOTICE}?.startsWith('Undone') && {NOTICE}").startswith("Undone: imported 26 topics")
+    assert wait("document.querySelector('form[action=\"/import-collection\"]') !== null")
+
+
+def test_one_import_after_the_other_without_a_reload(show, find, wait, get, tmp_path):
+    (tmp_path / "later.txt").write_text("knee pain\n")
+    show("/judge")
+    wait("window.isSamePage = true")
+    assert "1 new topic" in import_text(find, wait, "gout", "twice")
+    assert find("#import-text").get_attribute("value") == ""
+    # A file and lines at once: the page says so, instead of leaving out one of them.
+    fill(find, {"import-text": "asthma"})
+    find("#import-file").send_keys(str(tmp_path / "later.txt"))
+    find("[data-preview]").click()
+    assert wait("document.querySelector('#import-text ~ [data-problem]:not([hidden])')?.textContent") == (
+        "Not imported: later.txt is chosen, too: one of the two at a time"
+    )
+    find("[data-unchoose]").click()
+    assert "1 new topic" in import_text(find, wait, "asthma", "twice")
+    find("#import-file").send_keys(str(tmp_path / "later.txt"))
+    find("[data-preview]").click()
+    wait("document.querySelector('[data-understood] button.primary')")
+    find("[data-understood] .primary").click()
+    wait("document.querySelector('[data-understood] .notice')")
+    assert wait("window.isSamePage")
+    texts = [each["text"] for each in json.loads(get("/api/topics", topic_set="twice"))["topics"]]
+    assert texts == ["gout", "asthma", "knee pain"]
 
 
 def test_an_import_without_a_connection_is_tried_again(show, browser, find, wait):

@@ -276,12 +276,15 @@ def test_a_search_is_saved_found_again_and_deleted(show, wait):
     assert box.get_property("value") == "cells"
     box.clear()
     box.send_keys("My <b> cells\n")
-    wait("document.readyState === 'complete' && !document.querySelector('.save[open]')")
+    notice = "document.querySelector('main .notice.good')?.innerText"
+    assert wait(notice) == "Saved: My <b> cells. All saved searches"
+    shown.refresh()
+    assert wait(f"{notice} ?? 'none'") == "none"
     shown = show("/searches")
     assert texts(shown, ".searches:not(.past) a") == ["My <b> cells"]
     described = texts(shown, ".searches:not(.past) .note")[0]
     assert described.startswith(
-        "cells · year=1995 · sorted by year, greatest first · ranked by Standard (BM25) · saved by"
+        "cells · year=1995 · sorted by year, newest first · ranked by Standard (BM25) · saved by"
     )
     assert "cells" in texts(shown, ".past a")
     click(shown, ".searches:not(.past) a")
@@ -289,9 +292,42 @@ def test_a_search_is_saved_found_again_and_deleted(show, wait):
     assert "sort=year%3Adesc" in shown.current_url
     shown = show("/searches")
     click(shown, ".searches:not(.past) .link")
-    wait("document.readyState === 'complete' && !document.querySelector('.searches:not(.past)')")
-    click(shown, ".button.danger")
+    assert wait("document.querySelector('main .notice p')?.innerText") == "Deleted: My <b> cells."
+    assert texts(shown, ".searches:not(.past) a") == []
+    click(shown, "main .notice button")
+    wait("document.querySelector('.searches:not(.past)') && !document.querySelector('main .notice')")
+    assert texts(shown, ".searches:not(.past) .note")[0] == described
+    # The past searches are those of all: the page says so before it deletes them.
+    click(shown, ".confirm summary")
+    assert "those of everybody who searches refs" in shown.find_element("css selector", ".confirm .note").text
+    click(shown, ".confirm .button.danger")
     wait("document.readyState === 'complete' && !document.querySelector('.past')")
+
+
+def test_a_saved_search_keeps_all_its_settings_and_the_earlier_one_of_its_name(show, wait, too_wide):
+    settings = "filter=year%3D%5B1988+TO+2003%5D&group_duplicates=true&synonyms=off&k=20"
+    for number, path in enumerate(("/?q=mice", f"/?q=mice&{settings}")):
+        shown = show(path, width=390)
+        click(shown, ".save > summary")
+        assert wait("document.querySelector('.save[open] form').getBoundingClientRect().left") > 0
+        click(shown, ".save button")
+        wait(f"document.querySelector('main .notice.good bdi')?.innerText === 'mice{' (2)' if number else ''}'")
+        assert too_wide() == []
+    shown = show("/searches", width=390)
+    assert texts(shown, ".searches:not(.past) a")[:2] == ["mice (2)", "mice"]
+    about = texts(shown, ".searches:not(.past) .note")[0]
+    assert "duplicates grouped · without synonyms · 20 a page ·" in about
+    assert too_wide() == []
+    click(shown, ".searches:not(.past) a")
+    asked = wait("document.querySelector('.result') && [...new URLSearchParams(location.search)].flat()")
+    expected = {"group_duplicates": "true", "synonyms": "off", "k": "20", "filter": "year=[1988 TO 2003]"}
+    assert dict(zip(asked[::2], asked[1::2], strict=True)).items() >= expected.items()
+    # What another tab saves is there when the page is looked at again.
+    shown = show("/searches")
+    body = "new URLSearchParams({q: 'zebras', csrf: document.querySelector('[name=csrf]').value})"
+    shown.execute_script(f"return fetch('/save-search', {{method: 'POST', body: {body}}})")
+    shown.execute_script("window.dispatchEvent(new Event('focus'))")
+    wait("document.querySelector('.searches:not(.past) a').textContent === 'zebras'")
 
 
 def test_the_quality_of_a_judged_query_is_beside_its_ranker(show):
@@ -321,6 +357,17 @@ def test_the_quality_of_a_ranking_is_explained_by_keys_alone(show, look, press, 
             "return [box('.measured[open] > .note').bottom, box('.results, .side h2').top]"
         )
         assert 0 < bottom <= top
+
+
+def test_grades_of_a_comparison_are_those_of_now_when_it_is_looked_at_again(show, wait):
+    shown = show("/compare?q=zebras&left=bm25&right=tfidf")
+    graded = "[...document.querySelectorAll('.graded')].map(e => e.innerText).join()"
+    assert wait(f"{graded} === '' && 'none'") == "none"
+    body = "JSON.stringify({query: 'zebras', docno: 'long', grade: 2, judge: 'me'})"
+    settings = f"{{method: 'POST', headers: {{'Content-Type': 'application/json'}}, body: {body}}}"
+    shown.execute_script(f"return fetch('/api/judgments', {settings})")
+    shown.execute_script("window.dispatchEvent(new Event('focus'))")
+    wait(f"{graded} === 'definitely relevant,definitely relevant'")
 
 
 def test_menus_have_plain_words_with_technical_names(show):

@@ -164,7 +164,7 @@ def wings(build):
 def test_a_page_is_sorted_and_its_links_keep_the_order(wings):
     html = page(wings, q="wing", sort="year:desc", k=2)
     assert re.findall(r'<li class="result"[^>]* data-docno="(\w+)"', html) == ["d4", "d3"]
-    assert '<span class="chosen" aria-current="true"><bdi>year, greatest first</bdi></span>' in html
+    assert '<span class="chosen" aria-current="true"><bdi>year, newest first</bdi></span>' in html
     assert 'href="/?q=wing&amp;k=2"><bdi>relevance</bdi>' in html
     assert 'rel="next" href="/?q=wing&amp;sort=year%3Adesc&amp;k=2&amp;page=2"' in html
     assert '<input type="hidden" name="sort" value="year:desc">' in html

@@ -48,12 +48,27 @@ def test_a_folder_becomes_an_index(show, find, wait, tmp_path):
     assert HOSTILE in find(".result h2").text
 
 
+@pytest.fixture
+def delete_files(find):
+    """Delete the files of an upload, which takes a second click."""
+
+    def deleted(name):
+        row = f'[data-upload-name="{name}"]'
+        assert not find(f'{row} form[action="/uploads/delete"] button').is_displayed()
+        find(f"{row} .confirm summary").click()
+        find(f'{row} form[action="/uploads/delete"] button').click()
+
+    return deleted
+
+
 def send(address, path, content, content_type):
     with urlopen(Request(address + path, content, {"Content-Type": content_type})) as answer:
         return json.load(answer)
 
 
-def test_uploads_of_an_earlier_server_are_listed_and_deleted(show, find, wait, serve, servers, medical, address):
+def test_uploads_of_an_earlier_server_are_listed_and_deleted(
+    show, browser, find, wait, serve, servers, medical, address, delete_files
+):
     for name in ("half-sent", "empty"):
         send(address, "/api/uploads", json.dumps({"name": name}).encode(), JSON)
     send(address, "/api/uploads/file?name=half-sent&path=a.txt", b"Zebras are striped.", FILE)
@@ -63,16 +78,21 @@ def test_uploads_of_an_earlier_server_are_listed_and_deleted(show, find, wait, s
     ended.stdout.close()
     assert serve(medical, port=urlsplit(address).port) == address
     show("/upload", width=390)
+    # What was sent elsewhere since is listed when the page is looked at again.
+    send(address, "/api/uploads", json.dumps({"name": "later"}).encode(), JSON)
+    browser.execute_script("window.dispatchEvent(new Event('focus'))")
+    wait("document.querySelector('[data-upload-name=later]')")
+    delete_files("later")
     wait(f"{LISTED}.join() === 'empty receiving,half-sent receiving,letters done'")
     assert "2 documents" in find('[data-upload-name="letters"] .account').get_attribute("textContent")
-    find('[data-upload-name="empty"] form[action="/uploads/delete"] button').click()
+    delete_files("empty")
     wait(f"{LISTED}.join() === 'half-sent receiving,letters done'")
     find('form[action="/uploads/index"] button').click()
     wait(f"{LISTED}[0] !== 'half-sent receiving'")
     wait(IS_INDEXED, seconds=60)
     show("/upload")
     # The index stays when the files are deleted, and so does the account of what was read.
-    find('[data-upload-name="letters"] form[action="/uploads/delete"] button').click()
+    delete_files("letters")
     wait("document.querySelector('[data-upload-name=letters]').textContent.includes('Its files were deleted')")
     assert not (medical.parent / "uploads" / "letters").exists()
     find('[data-upload-name="letters"] a.button').click()

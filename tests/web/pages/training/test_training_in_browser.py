@@ -254,6 +254,36 @@ def test_a_model_whose_topic_set_was_renamed_leads_to_no_retraining(show, find, 
         send(address, "/api/topic-sets/rename", topic_set="renamed", new_name="medical", judge="me")
 
 
+def test_more_judgments_on_the_same_topics_replace_the_former_model_which_can_be_used_again(
+    show, find, wait, trained, address, first_model
+):
+    import_topics(address, 0, 13)
+    send(address, "/api/train", topic_set="medical", ranker="maxent", features="table1", name="grown")
+    show("/train")
+    trained()
+    send(address, "/api/judgments", topic_set="medical", qid="1", docno="med-160", grade=1, judge="me")
+    show("/model?name=grown")
+    last = len(get(address, "/api/jobs")["jobs"])
+    find("#retrain").click()
+    wait(f"document.querySelector('[data-job=\"{last + 1}\"]')")
+    card = trained()
+    job = get(address, "/api/jobs")["jobs"][0]
+    compared = job["comparison"]
+    assert (compared["kind"], compared["is_better"], job["version"]) == ("not compared", True, None)
+    assert texts(card, ".compared") == [compared["sentence"]]
+    assert compared["sentence"].endswith(
+        "it takes the place of the former one, since it has learnt from the judgments of today."
+    )
+    assert texts(card, ".verdicts-compared .badge") == ["takes over"]
+    grown = find_model(address, "grown")
+    assert not [each for each in texts(find("#main"), ".model .notice") if "grown" in each]
+    card.find_element("css selector", 'form[action="/model/restore"] button').click()
+    wait("location.pathname === '/model'")
+    assert (grown["judgments_changed"], find_model(address, "grown")["judgments_changed"]) == (False, True)
+    # The later model is in the history, so that to train again is not urged.
+    assert "is in the history" in find("[data-live=retrain]").text
+
+
 @pytest.mark.parametrize("path", PAGES)
 def test_pages_are_accessible(check_page, first_model, path):
     check_page(path)
