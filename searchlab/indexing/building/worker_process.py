@@ -94,7 +94,8 @@ def serve_parent(work: Callable[[Receive, Send], object]) -> None:
     """Run `work` in the worker process; what it returns, or the exception that stops it, is the last message."""
     # Ctrl-C reaches every process of the terminal; the parent handles it and kills its workers.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    # Documents are many objects, and none is part of a cycle: looking for cycles took a twentieth of the time.
+    # Documents are many objects, and none is part of a cycle: looking for cycles took a twentieth of the time. What
+    # leaves large cycles behind, such as a shard that is written, is followed by a collection.
     gc.set_threshold(GARBAGE_THRESHOLD)
     inbox, outbox = sys.stdin.buffer, os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # prints must not get into the answer

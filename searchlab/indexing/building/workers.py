@@ -75,14 +75,23 @@ def _write_in_parallel(
 
 
 class RollingShardWriter:
-    """Writes documents as a sequence of shards; a new one begins whenever one is full."""
+    """Writes documents as a sequence of shards: a new one whenever one is full, after `on_written` was called."""
 
-    def __init__(self, folder: Path, prefix: str, settings: AnalysisSettings, lookup: TermLookup | None = None) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        prefix: str,
+        settings: AnalysisSettings,
+        lookup: TermLookup | None = None,
+        *,
+        on_written: Callable[[], object] = lambda: None,
+    ) -> None:
         self._folder = folder
         self._prefix = prefix
         self._analyzer = make_analyzer(settings, lookup)
         self._writer = ShardWriter(self._analyzer)
         self._written: list[ShardRecord] = []
+        self._on_written = on_written
 
     def add(self, document: Document, known_digest: bytes | None = None) -> None:
         """Add one document, whose digest may be known."""
@@ -100,8 +109,7 @@ class RollingShardWriter:
         name = f"{self._prefix}-{len(self._written)}"
         self._written.append(self._writer.write(self._folder / name))
         self._writer = ShardWriter(self._analyzer)
-        # Vocabularies are in cycles, and large; few objects are made until the next shard is written.
-        gc.collect()
+        self._on_written()
 
 
 class Worker(WorkerProcess):
@@ -128,7 +136,7 @@ def main() -> None:
 
 def _write(receive: Receive, send: Send) -> list[ShardRecord]:
     folder, prefix, settings = receive()
-    shards = RollingShardWriter(Path(folder), prefix, settings)
+    shards = RollingShardWriter(Path(folder), prefix, settings, on_written=gc.collect)
     while (documents := receive()) is not None:
         for parts in documents:
             shards.add(Document(*parts))

@@ -8,6 +8,7 @@ The parent knows all docnos; a worker reads a part ahead, so that it need not wa
 
 from __future__ import annotations
 
+import gc
 import pickle
 from array import array
 from collections import Counter, deque
@@ -99,7 +100,7 @@ def _work(receive: Receive, send: Send) -> list[ShardRecord]:
     import searchlab.indexing.inversion.word_kernel  # noqa: F401
 
     task: ReadingTask = receive()
-    shards = RollingShardWriter(task.folder, task.prefix, task.analysis)
+    shards = RollingShardWriter(task.folder, task.prefix, task.analysis, on_written=gc.collect)
     waiting: deque[_Documents] = deque()
     while (message := receive()) is not None:
         if isinstance(message, DocumentPart):
