@@ -160,7 +160,7 @@ def compare_with_former(
         with _report_malformed():
             former_recipe = recipe_of(former, recipe)
         if is_same_data and len(unseen) == 0 and _same_settings(former, former_recipe, recipe, data):
-            same = "settings and topics are the same and only judgments have changed"
+            same = "settings and topics are the same and only judgments can have changed"
             return ModelComparison(NOT_COMPARED, same, same_recipe=True)
         scores_of_folds = _score_in_same_folds(recipe, former_recipe, data, former_data(), known, progress, cluster)
         if scores_of_folds is None:

@@ -143,7 +143,7 @@ def test_the_same_settings_and_topics_with_other_judgments_take_over_uncompared_
     assert (same["kind"], same["is_better"], same["means"]) == (NOT_COMPARED, True, {})
     assert same["sentence"] == (
         "The new model cannot be compared with the former one, as settings and topics are the same and only judgments"
-        " have changed; it takes the place of the former one, since it has learnt from the judgments of today."
+        " can have changed; it takes the place of the former one, since it has learnt from the judgments of today."
     )
     other = train(engine, range(12), former=half, recipe=replace(RECIPE, ranker="maxent", settings={}))
     assert other.training["former"]["kind"] == SAME_FOLDS

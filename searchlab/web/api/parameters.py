@@ -234,6 +234,9 @@ SORT = Parameter(
     "sort", "string", "order by a field, such as year:desc, instead of by score", default="", max_length=200
 )
 FACET = Parameter("facet", "strings", "fields whose values are counted in all documents that match", default=())
+VALUES_OF = Parameter(
+    "values_of", "string", "the counted field of which all values are given, up to 500", default="", max_length=200
+)
 HISTOGRAM = Parameter(
     "histogram",
     "string",

@@ -18,6 +18,7 @@ from searchlab.web.api.parameters import (
     SORT,
     SYNONYMS,
     SYSTEM,
+    VALUES_OF,
     K,
 )
 from searchlab.web.api.search import compare, explain, export_results, saved_searches, search, search_batch
@@ -35,7 +36,7 @@ ENDPOINTS = (
         "/api/search",
         search.search_documents,
         "The best documents for a query",
-        (QUERY, INDEX, SYSTEM, K, PAGE, FILTER, SORT, FACET, HISTOGRAM, GROUP, SYNONYMS, JUDGE),
+        (QUERY, INDEX, SYSTEM, K, PAGE, FILTER, SORT, FACET, VALUES_OF, HISTOGRAM, GROUP, SYNONYMS, JUDGE),
         brief=True,
     ),
     Endpoint(
@@ -152,7 +153,7 @@ PAGES = (
         (
             *(search_pages.ANY_QUERY, INDEX, SYSTEM, SMALL_K, PAGE, FILTER, SORT, GROUP, SYNONYMS),
             *(years.YEAR_FROM, years.YEAR_TO, *taken_back.PARAMETERS, searches_page.SAVED),
-            search_pages.WHOLE_FACET,
+            VALUES_OF,
         ),
         prepare=years.filter_years,
         brief=True,

@@ -1,5 +1,6 @@
 """Topics as the tasks of a cluster: their results are in order, and progress counts topics."""
 
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -23,6 +24,9 @@ class BackwardCluster:
     def check_sources(self, paths):
         pass
 
+    def check_contents(self, paths):
+        pass
+
     def finish(self, function, calls):
         for number in reversed(range(len(calls))):
             yield number, function(*calls[number])
@@ -39,7 +43,7 @@ TOPICS = list(range(100))
 PARTS = divide_topics(TOPICS, 2)
 
 
-ENGINE = SimpleNamespace(snapshot=SimpleNamespace(folder="it"))
+ENGINE = SimpleNamespace(snapshot=SimpleNamespace(folder=Path("it")))
 
 
 def run_plainly(progress):

@@ -58,5 +58,5 @@ def test_a_server_that_is_started_again_signs_with_the_same_secret(tmp_path, mon
     monkeypatch.setattr(server, "run_server", lambda *arguments, secret, **options: used.append(secret))
     indexes = SimpleNamespace(names=("it",), folder=lambda: tmp_path / "it")
     for _ in range(2):
-        server.serve(SimpleNamespace(indexes=indexes, limits=None, close=lambda: None))  # type: ignore[arg-type]
+        server.serve(SimpleNamespace(indexes=indexes, uploads=None, limits=None, close=lambda: None))  # type: ignore[arg-type]
     assert used[0] == used[1] == (tmp_path / "it.secret").read_bytes()

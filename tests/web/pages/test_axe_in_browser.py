@@ -129,7 +129,7 @@ def test_the_strip_is_on_every_page_with_one_next_action(show, page):
     shown = show(PAGES[page], width=390)
     strip = shown.find_element("css selector", ".strip")
     assert len(strip.find_elements("css selector", "li")) == 4
-    assert strip.find_element("css selector", "li").text == "2 of 10 topics judged"
+    assert strip.find_element("css selector", "li").text == "2 of 10 topics with a relevant document"
     (action,) = strip.find_elements("css selector", ".next")
     assert action.is_displayed() and action.text.startswith("Add topics")
 

@@ -83,11 +83,11 @@ def search_documents(
     facet: Sequence[str] = (),
     group_duplicates: bool = False,
     histogram: str = "",
-    whole_facet: str = "",
+    values_of: str = "",
 ) -> dict[str, Any]:
     """One page of the best documents for a query, with the grades that this judge gave them.
 
-    The facet of the field `whole_facet` has all values, up to MAX_FACET_VALUES, of the others the most frequent.
+    The facet of the field `values_of` has all values, up to MAX_FACET_VALUES, of the others the most frequent.
     """
     start = time.perf_counter()
     chosen = state.index.system(system)
@@ -101,8 +101,8 @@ def search_documents(
         shown = shown.marking(terms)
     # First, since marking the documents that match also counts them.
     facets = {name: counted.to_json() for name, counted in hits.facets(*parse_fields(facet)).items()}
-    if whole_facet in facets:
-        facets |= {name: each.to_json() for name, each in hits.facets(whole_facet, n=MAX_FACET_VALUES).items()}
+    if values_of in facets:
+        facets |= {name: each.to_json() for name, each in hits.facets(values_of, n=MAX_FACET_VALUES).items()}
     bins = _count_numbers(chosen, hits, q, filter, histogram) if histogram else []
     answer = result_page(state.index, chosen, shown, q, k, page, filter) | _correction(hits.query, q)
     for hit, group in zip(answer["hits"], groups[(page - 1) * k :], strict=False):

@@ -10,7 +10,7 @@ from searchlab.indexing.snapshot import Snapshot
 from searchlab.retrieval.fields.facets import suited_fields
 from searchlab.retrieval.suggest.title_phrases import frequent_title_phrases
 from searchlab.web.api.measuring.query_measure import find_judged_query
-from searchlab.web.api.parameters import QUERY, Parameter
+from searchlab.web.api.parameters import QUERY
 from searchlab.web.api.search.compare import RIGHT, compare_systems
 from searchlab.web.api.search.explain import explain_score
 from searchlab.web.api.search.search import find_similar, get_document, search_documents
@@ -30,7 +30,6 @@ MAX_FACETS, MAX_SORT_FIELDS = 4, 6
 SHOWN_LENGTH = 100_000
 
 # The field of which all values are shown, instead of the most frequent ones.
-WHOLE_FACET = Parameter("values_of", "string", "the field whose values are all shown", default="", max_length=200)
 ANY_QUERY = replace(QUERY, default="")
 ANY_RIGHT = replace(RIGHT, default="")
 
@@ -68,7 +67,7 @@ def search_page(state: RequestState, session: BrowserSession, values: dict[str, 
             facet=suited_fields(snapshot, MAX_FACETS),
             judge=session.judge,
             histogram=YEAR if has_years else "",
-            whole_facet=values["values_of"],
+            values_of=values["values_of"],
         )
     except Exception as error:
         http_error = to_http_error(error)

@@ -158,7 +158,7 @@ def test_exported_judgments_can_be_imported_again(state, app_state):
     assert topics == "0\tw0\n1\tw1\n"
     assert qrels.startswith("0 0 0-bad4 0\n0 0 0-good0 1\n")
     added = judge_api.import_judgments(state, topic_set="again", topics=topics, qrels=qrels, judge="bob")
-    assert added == {"index": "it", "topic_set": "again", "n_topics": 2, "n_judgments": 8}
+    assert added == {"index": "it", "topic_set": "again", "n_topics": 2, "n_judgments": 8, "change": 2}
     assert app_state.judgments().grades("again") == app_state.judgments().grades("mine")
     assert judge_api.export_qrels(state, topic_set="again", judge="ann") == ""
 
@@ -242,7 +242,7 @@ def test_only_writes_are_posted():
     judging |= {"/api/import/preview", "/api/import/table"}
     judging |= {"/api/judgments/batch", "/api/search/batch"}
     judging |= {"/api/topic/edit", "/api/topics/merge", "/api/topic-sets/rename"}
-    judging |= {"/api/changes/undo", "/api/changes/redo"}
+    judging |= {"/api/changes/undo", "/api/changes/redo", "/api/searches/restore"}
     models = {f"/api/models/{change}" for change in ("use", "rename", "delete", "restore")}
     uploading = {"/api/uploads", "/api/uploads/file", "/api/uploads/index"}
     experiments = {"/api/experiments", "/api/experiments/cancel"}
