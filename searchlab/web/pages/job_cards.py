@@ -16,7 +16,7 @@ class JobCard:
     cancelled: dict[str, Any] | None
 
 
-def choose_jobs(jobs: Sequence[dict[str, Any]]) -> JobCard:
+def choose_shown_job(jobs: Sequence[dict[str, Any]]) -> JobCard:
     """The card for the jobs of an index, the latest first.
 
     A job that runs is shown rather than one that waits, and one that has finished rather than a later one that was

@@ -2,7 +2,7 @@
 
 import pytest
 
-from searchlab.web.pages.job_cards import choose_jobs
+from searchlab.web.pages.job_cards import choose_shown_job
 
 
 @pytest.mark.parametrize(
@@ -21,6 +21,6 @@ from searchlab.web.pages.job_cards import choose_jobs
 )
 def test_what_finished_is_shown_rather_than_what_was_cancelled(states, shown, waiting, cancelled):
     jobs = [{"name": place, "state": state} for place, state in enumerate(states)]
-    card = choose_jobs(jobs)
+    card = choose_shown_job(jobs)
     names = [None if job is None else job["name"] for job in (card.shown, card.cancelled)]
     assert (names, [job["name"] for job in card.waiting]) == ([shown, cancelled], waiting)

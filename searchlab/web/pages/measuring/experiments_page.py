@@ -13,7 +13,7 @@ from searchlab.web.api.search.search import find_stored
 from searchlab.web.api.training.train import TRAINABLE_RANKERS
 from searchlab.web.http_errors import NotFound
 from searchlab.web.jobs.job_journal import list_interrupted, remove_from_journal
-from searchlab.web.pages.job_cards import choose_jobs
+from searchlab.web.pages.job_cards import choose_shown_job
 from searchlab.web.pages.judging.judge_page import choose_topic_set, collection_to_import, reported_change
 from searchlab.web.pages.measuring.measure_page import OFFERED_MEASURES
 from searchlab.web.pages.page import SHOWN_SET, BrowserSession, page_url
@@ -35,7 +35,7 @@ def experiments_page(state: RequestState, session: BrowserSession, values: dict[
     chosen = choose_topic_set(topic_sets, values["topic_set"])
     listed = experiments.list_experiments(state)
     jobs = listed["jobs"]
-    card = choose_jobs(jobs)
+    card = choose_shown_job(jobs)
     return {
         "topic_sets": topic_sets,
         "collection": collection_to_import(sets),

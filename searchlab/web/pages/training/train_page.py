@@ -13,7 +13,7 @@ from searchlab.web.api.parameters import Parameter
 from searchlab.web.api.training import train
 from searchlab.web.api.training.models import list_models, list_versions, needs_training, read_version
 from searchlab.web.jobs.job_journal import list_interrupted
-from searchlab.web.pages.job_cards import choose_jobs
+from searchlab.web.pages.job_cards import choose_shown_job
 from searchlab.web.pages.judging.judge_page import choose_topic_set, collection_to_import, reported_change
 from searchlab.web.pages.page import SHOWN_SET, BrowserSession
 from searchlab.web.pages.plain_words import plain_features, plain_ranker, plain_recipe
@@ -32,7 +32,7 @@ def train_page(state: RequestState, session: BrowserSession, values: dict[str, A
     sets = list_topic_sets(state)
     topic_sets = sets["topic_sets"]
     jobs = [job for job in train.list_jobs(state)["jobs"] if job["index"] == state.index.name]
-    card = choose_jobs(jobs)
+    card = choose_shown_job(jobs)
     shown = card.shown
     of_job = shown["topic_set"] if shown and shown["topic_set"] in {each["name"] for each in topic_sets} else ""
     name = values["topic_set"] or of_job
