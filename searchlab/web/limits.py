@@ -20,7 +20,7 @@ class Limits:
     max_k: int = 1000
     max_rank: int = 1000
     max_url_bytes: int = 16_000
-    max_body_bytes: int = 524_288
+    max_body_bytes: int = 655_360
     max_import_bytes: int = 32_000_000
     max_upload_bytes: int = 100 * 2**20
     body_seconds: float = 20.0

@@ -190,6 +190,8 @@ def split(text):
 """
 
 
+# Dask leaves the sockets of workers that were killed to the collector.
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.usefixtures("registered_here")
 def test_a_task_may_lose_more_workers_than_the_scheduler_allows_by_itself(tmp_path, external):
     from searchlab.extensions import load_extensions
