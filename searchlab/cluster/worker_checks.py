@@ -114,9 +114,14 @@ def describe_worker() -> str:
 
 def check_sources(ask_all: AskAll, paths: Iterable[Path]) -> None:
     """Raise ClusterError unless all workers see these files and folders, as large as they are here."""
+    _compare(ask_all, describe_files, paths)
+
+
+def _compare(ask_all: AskAll, describe: Callable[[Iterable[str]], dict[str, str]], paths: Iterable[Path]) -> None:
+    """Raise ClusterError unless all workers describe these paths as this process does."""
     listed = [str(path.absolute()) for path in paths]
-    here = describe_files(listed)
-    for worker, there in _answers(ask_all, describe_files, listed):
+    here = describe(listed)
+    for worker, there in _answers(ask_all, describe, listed):
         for path, expected in here.items():
             if there[path] != expected:
                 raise ClusterError(f"worker {worker} {_other_file(path, there[path], expected)}")
@@ -150,12 +155,7 @@ def _other_file(path: str, found: str, expected: str) -> str:
 
 def check_contents(ask_all: AskAll, paths: Iterable[Path]) -> None:
     """Raise ClusterError unless all workers find the same content in these small files as there is here."""
-    listed = [str(path.absolute()) for path in paths]
-    here = describe_contents(listed)
-    for worker, there in _answers(ask_all, describe_contents, listed):
-        for path, expected in here.items():
-            if there[path] != expected:
-                raise ClusterError(f"worker {worker} {_other_file(path, there[path], expected)}")
+    _compare(ask_all, describe_contents, paths)
 
 
 def describe_contents(paths: Iterable[str]) -> dict[str, str]:

@@ -1,4 +1,6 @@
+import json
 import shutil
+from urllib.request import Request, urlopen
 
 import pytest
 
@@ -35,3 +37,15 @@ def store(folder):
 def find(browser):
     """The first element of the page that a CSS selector names."""
     return lambda what: browser.find_element("css selector", what)
+
+
+@pytest.fixture
+def send(address):
+    """Send JSON to the API; returns the answer."""
+
+    def sent(path, **values):
+        request = Request(address + path, json.dumps(values).encode(), {"Content-Type": "application/json"})
+        with urlopen(request) as answer:
+            return json.load(answer)
+
+    return sent

@@ -1,25 +1,11 @@
 """The strip in a browser: what it counts, and for which topic set."""
 
-import json
 import re
 import shutil
-from urllib.request import Request, urlopen
 
 import pytest
 
 STRIP = "document.querySelector('.strip').innerText"
-
-
-@pytest.fixture
-def send(address):
-    """Send JSON to the API; returns the answer."""
-
-    def sent(path, **values):
-        request = Request(address + path, json.dumps(values).encode(), {"Content-Type": "application/json"})
-        with urlopen(request) as answer:
-            return json.load(answer)
-
-    return sent
 
 
 @pytest.fixture

@@ -1,9 +1,6 @@
 """Judging beside the results and on the page of a document: undo and redo by click and by key, also without scripts;
 what counts as relevant, and the words to highlight."""
 
-import json
-from urllib.request import Request, urlopen
-
 import pytest
 
 ANNOUNCED = "document.getElementById('announcement').textContent"
@@ -17,18 +14,6 @@ UNDO, REDO = "[data-take-back=undo] button", "[data-take-back=redo] button"
 @pytest.fixture(scope="module")
 def address(browser, serve, medical) -> str:
     return serve(medical)
-
-
-@pytest.fixture
-def send(address):
-    """Send JSON to the API; returns the answer."""
-
-    def sent(path, **values):
-        request = Request(address + path, json.dumps(values).encode(), {"Content-Type": "application/json"})
-        with urlopen(request) as answer:
-            return json.load(answer)
-
-    return sent
 
 
 @pytest.mark.parametrize("path", ["/?q=hip+fracture&k=2", "/document?docno=med-088&q=knee+surgery"])

@@ -5,7 +5,7 @@ import io
 import json
 import shutil
 from urllib.parse import urlencode
-from urllib.request import Request, urlopen
+from urllib.request import urlopen
 
 import pytest
 
@@ -20,18 +20,6 @@ LOOK_AGAIN = "window.dispatchEvent(new Event('focus'))"
 @pytest.fixture(scope="module")
 def address(browser, serve, medical) -> str:
     return serve(medical)
-
-
-@pytest.fixture
-def send(address):
-    """Send JSON to the API; returns the answer."""
-
-    def sent(path, **values):
-        request = Request(address + path, json.dumps(values).encode(), {"Content-Type": "application/json"})
-        with urlopen(request) as answer:
-            return json.load(answer)
-
-    return sent
 
 
 @pytest.fixture
