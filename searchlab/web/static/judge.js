@@ -103,7 +103,9 @@ function show(html, href, words, isAhead = false) {
   const top = main.querySelector(".paper")?.getBoundingClientRect().top ?? 0;
   if (top < 0 && current() !== before) main.querySelector(".paper").scrollIntoView();
   const notice = fresh.querySelector("[data-announce]")?.textContent.trim().replace(/\s+/g, " ");
-  if (words !== null) announce(notice ?? [words, fresh.querySelector(".progress span").textContent].filter(Boolean).join("; "));
+  if (words === null) return;
+  if (notice) announce(notice, true);
+  else announce([words, fresh.querySelector(".progress span").textContent].filter(Boolean).join("; "));
 }
 
 async function whileBusy(work) {

@@ -9,8 +9,10 @@ const WORDS = { 2: "definitely relevant", 1: "possibly relevant", 0: "not releva
 
 const ANNOUNCEMENT_MILLISECONDS = 4000;
 let announcementTimer;
-export function announce(words) {
+// What the page itself shows is only read out.
+export function announce(words, isShown = false) {
   const toast = document.getElementById("announcement");
+  toast.classList.toggle("visually-hidden", isShown);
   toast.textContent = words;
   clearTimeout(announcementTimer);
   announcementTimer = setTimeout(() => { toast.textContent = ""; }, ANNOUNCEMENT_MILLISECONDS);

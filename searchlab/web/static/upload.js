@@ -26,6 +26,15 @@ async function filesOf(entry) {
   }
 }
 
+// A name for the index: that of the only folder or file, in letters that a name may have.
+function nameFor(files) {
+  const [first, ...others] = new Set(files.map(({ path }) => path.split("/")[0]));
+  if (!first || others.length) return "";
+  const stem = files[0].path.includes("/") ? first : first.replace(/\.[^.]*$/, "");
+  const plain = stem.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase();
+  return plain.replace(/[^a-z0-9_]+/g, "-").replace(/^[-_]+/, "").slice(0, 40).replace(/-+$/, "");
+}
+
 const pause = (milliseconds) => new Promise((resolve) => { setTimeout(resolve, milliseconds); });
 
 // A lost connection loses nothing: what could not be sent or asked is tried again, and the page says so. `field` is
@@ -81,10 +90,13 @@ function prepare(form) {
   const outcome = document.querySelector("[data-outcome]");
   const { maxFiles, maxMegabytes, maxFileMegabytes } = form.dataset;
   let chosen = [];
+  let suggested = "";
   form.hidden = false;
 
   function choose(files) {
     chosen = files.filter(({ path }) => !hidden(path));
+    const { name } = form.elements;
+    if (name.value === suggested) name.value = suggested = nameFor(chosen);
     const size = chosen.reduce((sum, { file }) => sum + file.size, 0) / MEGABYTE;
     const shownSize = size < 0.1 ? `${Math.ceil(size * 1024)} kB` : `${size.toFixed(1)} MB`;
     find("[data-chosen]").textContent = `${count(chosen.length, "file")}, ${shownSize}`;

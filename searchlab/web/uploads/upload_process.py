@@ -1,4 +1,4 @@
-"""The process that indexes the files of an upload, and the account of what it read."""
+"""The processes that index the files of an upload, and the account of what was read."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-MAX_INDEXING_SECONDS = 3600
+MAX_PROCESS_SECONDS = 3600
 # Of the report of a reading.
 MAX_REPORTED_EVENTS = 100
 MAX_ACCOUNT_LENGTH = 4000
@@ -15,9 +15,17 @@ MAX_ACCOUNT_LENGTH = 4000
 
 def start_indexing(files: Path, index: Path, report: Path) -> subprocess.Popen[str]:
     """Start `searchlab index` on a folder of files."""
-    options = ("-i", str(index), "--report", str(report), "-j", "1")
+    return _start("index", files, "-i", index, "--report", report, "-j", 1)
+
+
+def start_semantic_space(index: Path) -> subprocess.Popen[str]:
+    """Start `searchlab semantic` on an index: the built-in model needs the space."""
+    return _start("semantic", "-i", index)
+
+
+def _start(*arguments: object) -> subprocess.Popen[str]:
     return subprocess.Popen(
-        [sys.executable, "-P", "-m", "searchlab", "index", str(files), *options],
+        [sys.executable, "-P", "-m", "searchlab", *map(str, arguments)],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -26,18 +34,18 @@ def start_indexing(files: Path, index: Path, report: Path) -> subprocess.Popen[s
     )
 
 
-def finish_indexing(process: subprocess.Popen[str], *hidden: Path) -> tuple[bool, str]:
+def finish_process(process: subprocess.Popen[str], *hidden: Path) -> tuple[bool, str]:
     """Wait for a process; returns whether it succeeded, and its account without the names of the `hidden` folders."""
     try:
-        output, _ = process.communicate(timeout=MAX_INDEXING_SECONDS)
+        output, _ = process.communicate(timeout=MAX_PROCESS_SECONDS)
     except subprocess.TimeoutExpired:
         process.kill()
         output, _ = process.communicate()
-        output += f"\nstopped: it took longer than {MAX_INDEXING_SECONDS:,} seconds"
+        output += f"\nstopped: it took longer than {MAX_PROCESS_SECONDS:,} seconds"
     account = hide_folders(output, *hidden).strip()[-MAX_ACCOUNT_LENGTH:]
     if process.returncode == 0:
         return True, account
-    return False, account or f"the process that indexes ended unexpectedly (exit code {process.returncode})"
+    return False, account or f"the process ended unexpectedly (exit code {process.returncode})"
 
 
 def hide_folders(message: str, *folders: Path) -> str:

@@ -28,7 +28,13 @@ from searchlab.errors import SearchlabError, WriteFailed
 from searchlab.indexing.storage.layout import MANIFEST
 from searchlab.web.http_errors import HttpError, NotFound
 from searchlab.web.uploads.upload_paths import check_upload_name, check_upload_path
-from searchlab.web.uploads.upload_process import finish_indexing, hide_folders, read_events, start_indexing
+from searchlab.web.uploads.upload_process import (
+    finish_process,
+    hide_folders,
+    read_events,
+    start_indexing,
+    start_semantic_space,
+)
 from searchlab.web.uploads.upload_records import (
     DONE,
     FAILED,
@@ -70,6 +76,9 @@ class Uploads:
         self._uploads = read_uploads(folder, index_parent)
         self._processes: dict[str, subprocess.Popen[str]] = {}
         self._threads: dict[str, threading.Thread] = {}
+        # Semantic spaces are made one at a time.
+        self._space_turn = threading.Lock()
+        self._is_closed = False
         self._n_receiving = 0
         self._sweep()
 
@@ -183,7 +192,7 @@ class Uploads:
         try:
             process = start_indexing(self.folder / upload.name, index, self._report(upload.name))
             self._processes[upload.name] = process
-            succeeded, account = finish_indexing(process, *folders)
+            succeeded, account = finish_process(process, *folders)
             if succeeded:
                 self.on_index(index)
         except SearchlabError as error:
@@ -198,6 +207,23 @@ class Uploads:
             upload.state, upload.account = DONE if succeeded else FAILED, account
             with suppress(OSError, SearchlabError):  # after a restart it counts as interrupted
                 write_record(self.folder, upload)
+        if succeeded:
+            self._make_semantic_space(upload.name, index)
+
+    def _make_semantic_space(self, name: str, index: Path) -> None:
+        """Make an index ready for the built-in model; it is searched meanwhile, and if this fails."""
+        with self._space_turn:
+            if self._is_closed:
+                return
+            try:
+                process = start_semantic_space(index)
+                self._processes[name] = process
+                succeeded, output = finish_process(process)
+            except OSError as error:
+                succeeded, output = False, str(error)
+            if not (succeeded or self._is_closed):
+                log.warning("no semantic space of the upload %s: %s", name, output)
+            self._processes.pop(name, None)
 
     def describe(self, name: str) -> dict[str, Any]:
         """How far an upload is, the account of what was read, and what was skipped or guessed."""
@@ -237,7 +263,8 @@ class Uploads:
         return {"deleted": name}
 
     def close(self) -> None:
-        """End the processes that index."""
+        """End all processes."""
+        self._is_closed = True
         for process in list(self._processes.values()):
             if process.poll() is None:
                 process.terminate()

@@ -7,6 +7,8 @@ import time
 import pytest
 
 from searchlab.errors import SettingError
+from searchlab.features.latent_semantics.semantic_space import SemanticSpace
+from searchlab.indexing.snapshot import Snapshot
 from searchlab.web.http_errors import HttpError
 from searchlab.web.uploads import upload_store
 from searchlab.web.uploads.upload_paths import check_upload_path
@@ -151,6 +153,8 @@ def test_files_become_an_index_with_an_account(uploads, tmp_path):
     assert str(tmp_path) not in found["account"]
     assert any(event["location"].startswith("broken.pdf") for event in found["events"])
     assert appeared == [tmp_path / "indexes" / "docs"]
+    # The built-in model can be used.
+    assert SemanticSpace.open(Snapshot(appeared[0])).n_docs == 1
     assert "is complete" in rejected(409, add, uploads, "docs", "b.txt", b"x")
     assert uploads.delete("docs") == {"deleted": "docs"}
     # The files are deleted; the index and its account stay, after a restart, too.

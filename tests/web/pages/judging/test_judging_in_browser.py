@@ -87,9 +87,12 @@ def test_a_pool_is_judged_by_keys_and_can_be_resumed(show, browser, find, press,
     press("0")
     assert judged(2) == order[2]
     assert browser.title.startswith(f"2 of {n}")
+    assert browser.execute_script("return getComputedStyle(document.getElementById('announcement')).clipPath") == "none"
     press("u")
     assert judged(1) == order[1]
     wait("document.getElementById('announcement').textContent.includes('Undone')")
+    # What the page shows is read out, but not shown twice.
+    assert browser.execute_script("return getComputedStyle(document.getElementById('announcement')).clipPath") != "none"
     # An action is reported once, with document, topic and set.
     notice = find(".notice").text
     assert f"“{find('#paper-title').text}” for the topic “depression after stroke” of mine" in notice

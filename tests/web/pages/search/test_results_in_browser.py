@@ -341,6 +341,20 @@ def test_the_quality_of_a_judged_query_is_beside_its_ranker(show):
     assert set(texts(shown, ".graded")) == {"definitely relevant", "not relevant"}
 
 
+def test_a_row_of_a_comparison_has_room_for_a_long_title_with_rank_and_grade(show):
+    shown = show("/compare?q=lymphoma&left=bm25&right=tfidf", width=1280)
+    outside = shown.execute_script("""
+        for (const each of document.querySelectorAll('.ranking .open')) each.textContent = 'Cells of mice '.repeat(20);
+        const box = (what) => what.getBoundingClientRect();
+        const isOutside = (row) => (each) => box(each).top < box(row).top || box(each).bottom > box(row).bottom;
+        return [...document.querySelectorAll('.ranking li')]
+          .map((row) => [...row.querySelectorAll('div, .graded')].filter(isOutside(row)).length);
+    """)
+    assert len(outside) >= 4
+    assert len(texts(shown, ".graded")) == 4
+    assert set(outside) == {0}
+
+
 @pytest.mark.parametrize("path", ["/?q=lymphoma", "/compare?q=lymphoma&left=bm25&right=tfidf"])
 def test_the_quality_of_a_ranking_is_explained_by_keys_alone(show, look, press, path):
     from selenium.webdriver.common.keys import Keys

@@ -48,6 +48,28 @@ def test_a_folder_becomes_an_index(show, find, wait, tmp_path):
     assert HOSTILE in find(".result h2").text
 
 
+def test_the_name_of_an_index_is_suggested_until_one_is_written(show, browser, find, wait, tmp_path):
+    folder = tmp_path / "Lettres d'été (2)"
+    folder.mkdir()
+    for name in ("a.txt", "b.txt"):
+        (folder / name).write_text("A letter")
+    named = "document.querySelector('#upload-name').value === arguments[0]"
+    show("/upload")
+    find("#upload-files").send_keys(str(folder / "a.txt"))
+    wait(named, "a")
+    find("#upload-files").send_keys(str(folder / "b.txt"))  # a second one
+    wait(named, "")
+    show("/upload")
+    find("#upload-folder").send_keys(str(folder))
+    wait(named, "lettres-d-ete-2")
+    assert browser.execute_script("return document.querySelector('[data-upload]').checkValidity()")
+    find("#upload-name").clear()
+    find("#upload-name").send_keys("mine")
+    find("#upload-files").send_keys(str(folder / "a.txt"))
+    wait("document.querySelector('[data-chosen]').textContent.startsWith('3 files')")
+    assert find("#upload-name").get_attribute("value") == "mine"
+
+
 @pytest.fixture
 def delete_files(find):
     """Delete the files of an upload, which takes a second click."""
