@@ -1,7 +1,7 @@
 // Importing topics and judgments: first what is understood of a file is shown, then it is added.
 
 import { mistakeIn, showMistake } from "./mistakes.js";
-import { announce, send } from "./page.js";
+import { announce, refreshStrip, send } from "./page.js";
 
 const MAX_LISTED = 200;
 // A large file takes its time; and what is imported twice would be there twice.
@@ -95,6 +95,7 @@ function prepare(form) {
     text.value = "";
     showChosen();
     announce(answer.sentence);
+    await refreshStrip(); // and the topics that the page lists
   });
 
   form.addEventListener("submit", (event) => {

@@ -267,6 +267,15 @@ def test_one_import_after_the_other_without_a_reload(show, find, wait, get, tmp_
     assert texts == ["gout", "asthma", "knee pain"]
 
 
+def test_topics_imported_into_the_set_of_the_page_are_listed_at_once(show, find, wait, send):
+    send("/api/topics", topic_set="listed", text="asthma")
+    show("/judge?topic_set=listed")
+    assert wait(TEXTS) == ["asthma"]
+    import_text(find, wait, "gout", "listed")
+    assert wait(f"{TEXTS}.length === 2 && {TEXTS}") == ["asthma", "gout"]
+    assert find("[data-understood] .notice").text == "1 topic, 0 judgments added."
+
+
 def test_an_import_without_a_connection_is_tried_again(show, browser, find, wait):
     show("/judge")
     fill(find, {"import-set": "again", "import-text": "one query a line"})
