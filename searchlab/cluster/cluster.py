@@ -24,14 +24,8 @@ from searchlab.cluster.connection import connect, first_line, is_loss, require_c
 from searchlab.cluster.local_processes import LocalProcesses
 from searchlab.cluster.quiet_dask import quiet_dask
 from searchlab.cluster.tasks import TaskError, TaskFailed, TaskSettings, error_of, hold, pack_calls, run_task
-from searchlab.cluster.worker_checks import (
-    check_contents,
-    check_folder,
-    check_matrix_products,
-    check_sources,
-    check_versions,
-    installed_versions,
-)
+from searchlab.cluster.worker_files import check_contents, check_folder, check_sources
+from searchlab.cluster.worker_versions import check_matrix_products, check_versions, installed_versions
 from searchlab.errors import ClusterError, ClusterTimeout, ClusterWarning, SearchlabError, SettingError, warn_caller
 from searchlab.extensions import loaded_extensions
 

@@ -12,7 +12,8 @@ import warnings
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from searchlab.cluster.worker_checks import INSTALL, different_version, installed_versions, missing_module
+from searchlab.cluster.worker_answers import INSTALL, missing_module
+from searchlab.cluster.worker_versions import different_version, installed_versions
 from searchlab.errors import ClusterError, SettingError
 
 if TYPE_CHECKING:

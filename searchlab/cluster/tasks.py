@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from searchlab.blas_threads import use_blas_threads
-from searchlab.cluster.worker_checks import describe_worker, different_version, installed_versions
+from searchlab.cluster.worker_answers import describe_worker
+from searchlab.cluster.worker_versions import different_version, installed_versions
 from searchlab.errors import ClusterError, SearchlabError, StoreError
 from searchlab.extensions import load_extensions
 

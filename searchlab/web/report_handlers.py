@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 from markupsafe import escape
 from starlette.requests import Request
@@ -31,30 +32,36 @@ _WAY_BACK = (
 def report_handler(app_state: AppState, pools: ThreadPools) -> Handler:
     """Serves the reports of experiments, by the names found in the folders of reports."""
 
-    async def respond(request: Request) -> Response:
-        try:
-            report = await pools.run(lambda: _read_report(app_state, request.path_params["name"]))
-        except Exception as error:
-            http_error = log_error(app_state, error, request)
-            return await error_page(app_state, pools, request, read_session(request), http_error)
-        return Response(report, media_type="text/html", headers={"content-security-policy": REPORT_POLICY})
+    def read(request: Request) -> bytes:
+        return _read_report(app_state, request.path_params["name"])
 
-    return respond
+    return _file_handler(app_state, pools, read, "text/html")
 
 
 def figure_handler(app_state: AppState, pools: ThreadPools) -> Handler:
     """Serves the figures of experiments, which have their styles, and no scripts."""
 
-    async def respond(request: Request) -> Response:
+    def read(request: Request) -> bytes:
         name, figure = (request.query_params.get(key, "") for key in ("name", "figure"))
+        if figure not in FIGURES:
+            raise NotFound(f"there is no figure {figure[:60]!r}")
+        return _read_result(app_state, name, f"{figure}.svg")
+
+    return _file_handler(app_state, pools, read, "image/svg+xml")
+
+
+def _file_handler(
+    app_state: AppState, pools: ThreadPools, read: Callable[[Request], bytes], media_type: str
+) -> Handler:
+    """Serves what is read for a request; a page of the site says what is wrong."""
+
+    async def respond(request: Request) -> Response:
         try:
-            if figure not in FIGURES:
-                raise NotFound(f"there is no figure {figure[:60]!r}")
-            drawing = await pools.run(lambda: _read_result(app_state, name, f"{figure}.svg"))
+            content = await pools.run(lambda: read(request))
         except Exception as error:
             http_error = log_error(app_state, error, request)
             return await error_page(app_state, pools, request, read_session(request), http_error)
-        return Response(drawing, media_type="image/svg+xml", headers={"content-security-policy": REPORT_POLICY})
+        return Response(content, media_type=media_type, headers={"content-security-policy": REPORT_POLICY})
 
     return respond
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from distributed.comm import CommClosedError
 
 import searchlab
 from searchlab import Cluster
@@ -166,3 +167,10 @@ def test_without_dask_the_extra_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "distributed", None)
     with pytest.raises(SettingError, match=r"searchlab\[cluster\]"):
         Cluster("local:1").__enter__()
+
+
+def test_a_worker_that_is_lost_before_it_answers_is_not_waited_for(cluster, monkeypatch):
+    lost = [{"tcp://w0:1": CommClosedError("stream is closed"), "tcp://w1:1": 1}, {"tcp://w1:1": 1}]
+    monkeypatch.setattr(cluster.client, "run", lambda *arguments, **options: lost.pop(0))
+    assert cluster._ask_all(worker_tasks.double, 1) == {"tcp://w1:1": 1}
+    assert not lost

@@ -5,7 +5,7 @@ import shutil
 import pytest
 
 import searchlab
-from searchlab.cluster.worker_checks import describe_files
+from searchlab.cluster.worker_files import describe_files
 from searchlab.errors import ClusterError
 
 

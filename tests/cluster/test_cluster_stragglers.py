@@ -11,7 +11,7 @@ import searchlab
 from searchlab import Cluster
 from searchlab.analysis.analyzer import AnalysisSettings
 from searchlab.cluster.local_processes import LocalProcesses
-from searchlab.cluster.worker_checks import describe_files
+from searchlab.cluster.worker_files import describe_files
 from searchlab.corpus.document_parts import ReadingSettings, divide_sources, list_sources
 from searchlab.corpus.reading_notes import ReadingNotes
 from searchlab.errors import ClusterError

@@ -16,13 +16,14 @@ import pytest
 
 import searchlab
 from searchlab import Cluster
-from searchlab.cluster import connection, worker_checks
+from searchlab.cluster import connection, worker_versions
 from searchlab.cluster.connection import prepare_scheduler
 from searchlab.cluster.local_processes import LocalProcesses
-from searchlab.cluster.worker_checks import check_contents, check_matrix_products, code_digest, installed_versions
+from searchlab.cluster.worker_files import check_contents
+from searchlab.cluster.worker_versions import check_matrix_products, code_digest, installed_versions
 from searchlab.errors import ClusterError, ClusterWarning
 from tests.cluster import worker_tasks
-from tests.cluster.test_worker_checks import answering
+from tests.cluster.fake_workers import answering
 
 # A process of Dask that preloads this has no searchlab, but for what it has imported by then.
 BLOCK = """
@@ -284,7 +285,7 @@ def test_packages_that_change_texts_and_digits_are_compared():
 def test_another_built_in_model_is_other_code(tmp_path, monkeypatch):
     root = Path(searchlab.__file__).parent
     shutil.copytree(root, tmp_path / "searchlab", ignore=shutil.ignore_patterns("__pycache__", "*.js", "*.html"))
-    monkeypatch.setattr(worker_checks, "__file__", str(tmp_path / "searchlab" / "cluster" / "worker_checks.py"))
+    monkeypatch.setattr(worker_versions, "__file__", str(tmp_path / "searchlab" / "cluster" / "worker_versions.py"))
     before = code_digest.__wrapped__()
     assert before == code_digest()
     (tmp_path / "searchlab" / "examples").mkdir(exist_ok=True)

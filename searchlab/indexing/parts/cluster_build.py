@@ -17,7 +17,8 @@ from pathlib import Path
 
 from searchlab.analysis.analyzer import AnalysisSettings
 from searchlab.cluster.cluster import Cluster
-from searchlab.cluster.worker_checks import describe_files, describe_worker
+from searchlab.cluster.worker_answers import describe_worker
+from searchlab.cluster.worker_files import describe_files
 from searchlab.corpus.document_parts import DocumentPart, ReadingSettings, divide_sources, list_sources
 from searchlab.corpus.documents import missing_columns
 from searchlab.corpus.file_ranges import count_lines

@@ -14,7 +14,7 @@ from contextlib import closing, nullcontext
 from dataclasses import dataclass, replace
 
 from searchlab.analysis.analyzer import AnalysisSettings
-from searchlab.cluster.worker_checks import require_files
+from searchlab.cluster.worker_files import require_files
 from searchlab.corpus.document_parts import DocumentPart, PartFile, ReadingSettings
 from searchlab.corpus.reading_notes import ReadingEvent, ReadingNotes
 from searchlab.indexing.building.update import FoundChanges, IndexChanges

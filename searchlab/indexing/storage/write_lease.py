@@ -13,7 +13,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from searchlab.cluster.worker_checks import describe_worker
+from searchlab.cluster.worker_answers import describe_worker
 from searchlab.errors import ClusterError
 from searchlab.indexing.storage.commit import remove_leftovers
 from searchlab.indexing.storage.shard import ShardRecord
