@@ -7,20 +7,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cache, partial
-from io import StringIO
+from functools import cache
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote_plus
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from jinja2.compiler import CodeGenerator, Frame
-from jinja2.nodes import Call, Expr, Getattr, Name
-from markupsafe import Markup, escape
+from jinja2 import FileSystemLoader, StrictUndefined
+from markupsafe import Markup
 
 from searchlab.evaluation.number_text import format_count
 from searchlab.web.pages.plain_words import measure_meanings
 from searchlab.web.pages.reference import refer_to
+from searchlab.web.pages.template_compiler import TemplateEnvironment, as_markup, escape_output
 
 WEB_FOLDER = Path(__file__).parents[1]
 # Parameters that links carry from page to page, in this order; others follow them.
@@ -32,73 +30,13 @@ ONE_TIME = ("did", "about", "together", "saved", "deleted")
 _STAMP = re.compile(r"(\d{4})(\d\d)(\d\d)-(\d\d)(\d\d)\d\d")
 # Texts that are written in URLs as they are.
 _UNRESERVED = re.compile(r"[\w.~-]*", re.ASCII)
-_DICT_ATTRIBUTES = frozenset(dir(dict))
-# Makes a `Markup` of HTML: in a third of the time that `Markup(html)` takes, which also accepts other types.
-_as_markup: Callable[[str], Markup] = partial(str.__new__, Markup)
-_SPECIAL = re.compile("[&<>\"']")
 _BIDI_CONTROLS = re.compile("[\\u061c\\u200e\\u200f\\u202a-\\u202e\\u2066-\\u2069]")
 _MINUS = re.compile(r"(?<![\w.)])-(?=\.?\d)")
 _EQUALS = re.compile(r"(?<=\bp) ([=<]) (?=\.?\d)")
 
 
-def escape_output(value: Any) -> str:
-    """A value as HTML."""
-    kind = type(value)
-    if kind is Markup or (kind is str and _SPECIAL.search(value) is None):
-        safe: str = value
-        return safe
-    return str(value) if kind is int else escape(value)
-
-
-class TemplateCode(CodeGenerator):
-    """Jinja's compiler of templates, with shorter code for what pages do most: outputs, calls, and values of dicts.
-
-    What is output is escaped by `escape_output`. Functions are called directly: Jinja would examine each time whether
-    the function asks for the context, which none of ours does.
-    """
-
-    def _output_child_pre(self, node: Expr, frame: Frame, finalize: Any) -> None:
-        self.write("environment.escape_output(")
-
-    def visit_Call(self, node: Call, frame: Frame, forward_caller: bool = False) -> None:  # noqa: N802
-        """Write a call: `function(arguments)`."""
-        self.visit(node.node, frame)
-        stream, self.stream = self.stream, StringIO()
-        self.signature(node, frame, {"caller": "caller"} if forward_caller else None)
-        arguments, self.stream = self.stream.getvalue(), stream
-        self.write(f"({arguments.removeprefix(', ')})")
-
-    def visit_Getattr(self, node: Getattr, frame: Frame) -> None:  # noqa: N802
-        """Write the attribute of a variable: the value with this key if it is a dict, as most variables are."""
-        if not isinstance(node.node, Name) or node.attr in _DICT_ATTRIBUTES:
-            super().visit_Getattr(node, frame)
-            return
-        name, key = frame.symbols.ref(node.node.name), repr(node.attr)
-        self.write(f"({name}[{key}] if type({name}) is dict and {key} in {name} else ")
-        super().visit_Getattr(node, frame)
-        self.write(")")
-
-
-class TemplateEnvironment(Environment):
-    """Jinja's environment, with shortcuts to the values of dicts, which most variables of templates are, and past the
-    escaping of texts that need none, which most of the 400 outputs of a page are.
-    """
-
-    code_generator_class = TemplateCode
-    escape_output = staticmethod(escape_output)
-
-    def getattr(self, obj: Any, attribute: str) -> Any:
-        """What Jinja finds: an attribute, or else the value with this key."""
-        if type(obj) is dict and attribute in obj and attribute not in _DICT_ATTRIBUTES:
-            return obj[attribute]
-        try:
-            return getattr(obj, attribute)
-        except AttributeError:
-            return super().getattr(obj, attribute)
-
-
 @cache
-def environment() -> Environment:
+def environment() -> TemplateEnvironment:
     """The Jinja environment with all templates."""
     jinja = TemplateEnvironment(
         loader=FileSystemLoader(WEB_FOLDER / "templates"),
@@ -152,7 +90,7 @@ class Links:
 
         def make_url(value: str, **more: str) -> Markup:
             further = [f"&amp;{key}={_quote(text)}" for key, text in more.items()]
-            return _as_markup("".join([beginning, _quote(value), *further]))
+            return as_markup("".join([beginning, _quote(value), *further]))
 
         return make_url
 
@@ -182,7 +120,7 @@ def mark_text(text: str, marks: Iterable[Sequence[int]]) -> Markup:
         before = escape_output(text[last:start].replace("\f", "\n\n"))
         pieces += [before, "<mark>", escape_output(text[start:end]), "</mark>"]
         last = end
-    return _as_markup("".join([*pieces, escape_output(text[last:].replace("\f", "\n\n"))]))
+    return as_markup("".join([*pieces, escape_output(text[last:].replace("\f", "\n\n"))]))
 
 
 def format_cell(value: float | None) -> str:

@@ -3,8 +3,7 @@
 from urllib.parse import urlencode
 
 import pytest
-from jinja2 import Environment, UndefinedError
-from markupsafe import Markup, escape
+from markupsafe import escape
 
 from searchlab.web.pages.rendering import Links, environment, format_cell, format_score, mark_text, typeset
 
@@ -90,64 +89,5 @@ def test_a_url_quotes_as_browsers_send_forms():
     assert Links({})("/", filter=("ä=1", "b"), page=0, all=True, k=[]) == "/?filter=%C3%A4%3D1&filter=b&page=0&all=true"
 
 
-@pytest.mark.parametrize("fields", [{"year": 1988}, {"items": "hostile", "keys": 1, "year": 1988}])
-def test_keys_of_a_dict_do_not_hide_its_methods(fields):
-    template = environment().from_string(
-        "{{ fields.year }} {{ fields.items() | length }} {{ fields.month is defined }}"
-    )
-    assert template.render(fields=fields) == f"1988 {len(fields)} False"
-
-
 def test_numbers_are_short():
     assert [format_cell(value) for value in (None, 1234, 0.123456, -2.5)] == ["–", "1,234", "0.1235", "−2.5"]
-
-
-def test_calls_in_templates_reach_functions_macros_and_blocks_as_jinja_calls_them():
-    source = (
-        "{% macro twice(text) %}{{ text }}{{ text }}{% endmacro %}"
-        "{% macro around() %}({{ caller() }}){% endmacro %}"
-        "{% block part %}{% for each in [1, 2] %}{{ plain(each) }} {{ twice('<') }}{% endfor %}{% endblock %}"
-        "{% call around() %}c{% endcall %}"
-    )
-    expected = Environment(autoescape=True).from_string(source).render(plain=str)
-    assert environment().from_string(source).render(plain=str) == expected == "1 &lt;&lt;2 &lt;&lt;(c)"
-
-
-class Html:
-    def __html__(self):
-        return "<hr>"
-
-
-class Text(str):
-    pass
-
-
-@pytest.mark.parametrize(
-    "value",
-    [
-        "plain",
-        "a & b",
-        "<b>",
-        '"',
-        "'",
-        "",
-        "é\n",
-        7,
-        0.5,
-        None,
-        True,
-        [1, "<"],
-        Markup("<i>&amp;</i>"),
-        Html(),
-        Text("<"),
-    ],
-)
-def test_templates_output_what_markupsafe_escapes(value):
-    jinja = environment()
-    template = jinja.from_string("{{ value }}|{% macro m() %}{{ value }}{% endmacro %}{{ m() }}|{{ [value] | first }}")
-    assert template.render(value=value) == "|".join([str(escape(value))] * 3)
-
-
-def test_a_name_that_is_not_there_is_an_error():
-    with pytest.raises(UndefinedError):
-        environment().from_string("{{ nothing }}").render()
