@@ -6,7 +6,7 @@ Templates escape all values. URLs carry the state of a page, so that every page 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ from markupsafe import Markup
 from searchlab.evaluation.number_text import format_count
 from searchlab.web.pages.plain_words import measure_meanings
 from searchlab.web.pages.reference import refer_to
-from searchlab.web.pages.template_compiler import TemplateEnvironment, as_markup, escape_output
+from searchlab.web.pages.template_compiler import TemplateEnvironment, as_markup, escape_output, is_special
 
 WEB_FOLDER = Path(__file__).parents[1]
 # Parameters that links carry from page to page, in this order; others follow them.
@@ -47,7 +47,7 @@ def environment() -> TemplateEnvironment:
         auto_reload=False,
     )
     jinja.globals |= {"mark_text": mark_text, "number": format_cell, "count": format_count}
-    jinja.globals |= {"refer_to": refer_to, "plain": format_score, "measure_meanings": measure_meanings}
+    jinja.globals |= {"quote": quote, "refer_to": refer_to, "plain": format_score, "measure_meanings": measure_meanings}
     jinja.filters |= {"typeset": typeset, "without_bidi": without_bidi, "stamp": format_stamp}
     jinja.filters["sentence"] = as_sentence
     return jinja
@@ -80,19 +80,13 @@ class Links:
                     query = f"{query}&{added}" if query else added
         return f"{path}?{query}" if query else path
 
-    def for_each(self, path: str, name: str, **changes: Any) -> Callable[..., Markup]:
-        """A function that makes URLs which differ in this parameter: of its value, and of those of further ones.
+    def up_to(self, path: str, name: str, **changes: Any) -> Markup:
+        """The beginning of URLs that end in this parameter, whose values are written by `quote`; it is escaped.
 
-        They are escaped, and most of each is made once: a page of results has forty of them.
+        Links to each result differ in nothing else: a page has forty of them.
         """
         url = self(path, **changes)
-        beginning = "".join([escape_output(url), "&amp;" if "?" in url else "?", name, "="])
-
-        def make_url(value: str, **more: str) -> Markup:
-            further = [f"&amp;{key}={_quote(text)}" for key, text in more.items()]
-            return as_markup("".join([beginning, _quote(value), *further]))
-
-        return make_url
+        return as_markup("".join([escape_output(url), "&amp;" if "?" in url else "?", name, "="]))
 
     def same_page(self, path: str) -> str:
         """The URL of the page itself, with all its parameters."""
@@ -108,6 +102,11 @@ def _query_string(name: str, value: Any) -> str:
     return f"{name}={_quote(value)}" if value else ""
 
 
+def quote(text: str) -> Markup:
+    """A text as the value of a parameter in a URL, which needs no escaping in HTML."""
+    return as_markup(_quote(text))
+
+
 def _quote(text: str) -> str:
     return text if _UNRESERVED.fullmatch(text) else quote_plus(text)
 
@@ -116,11 +115,18 @@ def mark_text(text: str, marks: Iterable[Sequence[int]]) -> Markup:
     """A text as HTML with its marked ranges in `<mark>`; between them, page breaks become empty lines."""
     last = 0
     pieces: list[str] = []
-    for start, end in marks:
-        before = escape_output(text[last:start].replace("\f", "\n\n"))
-        pieces += [before, "<mark>", escape_output(text[start:end]), "</mark>"]
-        last = end
-    return as_markup("".join([*pieces, escape_output(text[last:].replace("\f", "\n\n"))]))
+    if "\f" in text or is_special(text):
+        for start, end in marks:
+            before = escape_output(text[last:start].replace("\f", "\n\n"))
+            pieces += (before, "<mark>", escape_output(text[start:end]), "</mark>")
+            last = end
+        pieces.append(escape_output(text[last:].replace("\f", "\n\n")))
+    else:  # of each part the same, in a third of the time
+        for start, end in marks:
+            pieces += (text[last:start], "<mark>", text[start:end], "</mark>")
+            last = end
+        pieces.append(text[last:])
+    return as_markup("".join(pieces))
 
 
 def format_cell(value: float | None) -> str:
@@ -137,7 +143,7 @@ def format_score(amount: float) -> str:
 
 def without_bidi(text: str) -> str:
     """A text without the controls of direction, for places where it cannot be isolated: titles of windows, labels."""
-    return _BIDI_CONTROLS.sub("", text)
+    return text if text.isascii() else _BIDI_CONTROLS.sub("", text)
 
 
 def typeset(text: str) -> str:

@@ -5,7 +5,7 @@ from urllib.parse import urlencode
 import pytest
 from markupsafe import escape
 
-from searchlab.web.pages.rendering import Links, environment, format_cell, format_score, mark_text, typeset
+from searchlab.web.pages.rendering import Links, environment, format_cell, format_score, mark_text, quote, typeset
 
 STATE = {"index": None, "q": "a b", "system": "bm25", "filter": ["year=1988"], "k": 10, "page": 3, "docno": "x"}
 
@@ -30,13 +30,12 @@ def test_changes_are_made_and_empty_values_are_left_out():
 @pytest.mark.parametrize("state", [{}, {"q": "<a> & b"}])
 def test_urls_that_differ_in_one_parameter_are_those_made_one_by_one(state):
     url = Links(state)
-    each = url.for_each("/explain", "docno", page=2)
     for docno in ("d1", "a/b&c", "<é>", "1 2"):
-        assert each(docno) == escape(url("/explain", page=2, docno=docno))
-        assert each(docno, against="x&y") == escape(url("/explain", page=2, docno=docno, against="x&y"))
-    assert Links({}).for_each("/", "filter")("year=1") == "/?filter=year%3D1"
-    template = environment().from_string("{{ make('a') }}")
-    assert template.render(make=each) == each("a")  # it is not escaped again
+        one_by_one = escape(url("/explain", page=2, docno=docno))
+        assert url.up_to("/explain", "docno", page=2) + quote(docno) == one_by_one
+        template = environment().from_string("{{ url.up_to('/explain', 'docno', page=2) }}{{ quote(docno) }}")
+        assert template.render(url=url, docno=docno) == one_by_one  # it is not escaped again
+    assert Links({}).up_to("/", "filter") + quote("year=1") == "/?filter=year%3D1"
 
 
 @pytest.mark.parametrize(("amount", "text"), [(1.2346, "1.235"), (-0.5, "\u22120.500"), (12345.0, "12345.000")])
