@@ -5,7 +5,16 @@ from urllib.parse import urlencode
 import pytest
 from markupsafe import escape
 
-from searchlab.web.pages.rendering import Links, environment, format_cell, format_score, mark_text, quote, typeset
+from searchlab.web.pages.rendering import (
+    SEARCH_TEMPLATES,
+    Links,
+    environment,
+    format_cell,
+    format_score,
+    mark_text,
+    quote,
+    typeset,
+)
 
 STATE = {"index": None, "q": "a b", "system": "bm25", "filter": ["year=1988"], "k": 10, "page": 3, "docno": "x"}
 
@@ -90,3 +99,15 @@ def test_a_url_quotes_as_browsers_send_forms():
 
 def test_numbers_are_short():
     assert [format_cell(value) for value in (None, 1234, 0.123456, -2.5)] == ["–", "1,234", "0.1235", "−2.5"]
+
+
+def test_the_search_page_needs_no_templates_but_those_that_are_compiled_at_the_start(client, monkeypatch):
+    found, used = environment().get_template, set()
+
+    def get_template(name, *more):
+        used.add(name)
+        return found(name)
+
+    monkeypatch.setattr(environment(), "get_template", get_template)
+    assert client.get("/", params={"q": "heart wings"}).status_code == 200
+    assert used == set(SEARCH_TEMPLATES)
