@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote_plus
@@ -32,6 +32,8 @@ ONE_TIME = ("did", "about", "together", "saved", "deleted")
 _STAMP = re.compile(r"(\d{4})(\d\d)(\d\d)-(\d\d)(\d\d)\d\d")
 # Texts that are written in URLs as they are.
 _UNRESERVED = re.compile(r"[\w.~-]*", re.ASCII)
+# Texts whose quoted forms are kept: queries, and values of fields, which many results share.
+MAX_QUOTED = 1024
 _BIDI_CONTROLS = re.compile("[\\u061c\\u200e\\u200f\\u202a-\\u202e\\u2066-\\u2069]")
 _MINUS = re.compile(r"(?<![\w.)])-(?=\.?\d)")
 _EQUALS = re.compile(r"(?<=\bp) ([=<]) (?=\.?\d)")
@@ -115,6 +117,7 @@ def quote(text: str) -> Markup:
     return as_markup(_quote(text))
 
 
+@lru_cache(MAX_QUOTED)
 def _quote(text: str) -> str:
     return text if _UNRESERVED.fullmatch(text) else quote_plus(text)
 
