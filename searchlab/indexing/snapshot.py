@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     from searchlab.analysis.mixed_analyzer import MixedAnalyzer
     from searchlab.corpus.trec.packed_docnos import PackedDocnos
 
-MAX_CACHED_TERMS = 1 << 16
+# Terms in each cache: feedback looks up some tens of terms for a query, of which the best are searched.
+MAX_CACHED_TERMS = 1 << 15
 # Docnos of fewer documents are read without compiled code, which a single query would have to load.
 MIN_COMPILED_DOCNOS = 64
 # Snapshots that a worker of a cluster keeps open.

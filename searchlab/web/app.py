@@ -18,7 +18,7 @@ from searchlab.web.middleware.auth import LoginForm
 from searchlab.web.middleware.rejections import Rejection, is_api
 from searchlab.web.middleware.request_context import SCOPE_KEY
 from searchlab.web.middleware.security import SecurityMiddleware, SecuritySettings
-from searchlab.web.pages.rendering import render
+from searchlab.web.pages.rendering import compile_search_page, render
 from searchlab.web.pages.written_entries import written_entries
 from searchlab.web.responses import json_error
 from searchlab.web.routes.routing import make_routes
@@ -27,6 +27,7 @@ from searchlab.web.state.app_state import AppState
 
 def make_app(app_state: AppState, security: SecuritySettings) -> ASGIApp:
     """The whole application; it closes its state when it is shut down."""
+    compile_search_page()
     pools = ThreadPools(app_state.limits)
 
     @asynccontextmanager

@@ -28,12 +28,11 @@ from searchlab.web.middleware.csrf import csrf_token
 from searchlab.web.middleware.request_body import ClientDisconnected, form_fields
 from searchlab.web.middleware.request_context import SCOPE_KEY
 from searchlab.web.pages.page import SHOWN_SET, BrowserSession, Form, FormProblem, Page
-from searchlab.web.pages.plain_words import plain_system
 from searchlab.web.pages.rendering import WEB_FOLDER, render
+from searchlab.web.pages.system_choice import system_context
 from searchlab.web.pages.workflow import describe_workflow
 from searchlab.web.responses import base_context, encode_json, json_error, log_error, redirect
 from searchlab.web.state.app_state import AppState
-from searchlab.web.state.open_index import OpenIndex
 from searchlab.web.state.request_state import RequestState
 from searchlab.web.uploads.file_receiving import received_file
 
@@ -212,8 +211,7 @@ async def _render_now(
         context = base_context(
             state.index.name, state.index_names, session, page.menu, shown, state.index.default_system
         )
-        context["systems"] = state.index.cached("systems in words", lambda: _systems_in_words(state.index))
-        context["problem_of_form"] = problem
+        context |= {"problem_of_form": problem, **system_context(state.index)}
         made = page.make_context(state, session, given)
         topic_set = made.get(SHOWN_SET) or shown.get("topic_set") or ""
         context["workflow"] = describe_workflow(state, topic_set, shown.get("qid") or "")
@@ -222,14 +220,6 @@ async def _render_now(
     pool = choose_pool(values, heavy=page.heavy, slow=page.slow)
     kind = _kind_of_work(page, index, values) if page.brief and state.take_open_index() else None
     return await pools.run(work, pool, kind)
-
-
-def _systems_in_words(index: OpenIndex) -> list[dict[str, str]]:
-    """The systems on offer, each with its name, label and kind, and in plain words."""
-    return [
-        {"name": name, "label": label, "kind": kind, "words": plain_system(name, label, kind)}
-        for name, label, kind in index.systems
-    ]
 
 
 def _take_state(app_state: AppState, parsed: dict[str, Any]) -> tuple[RequestState, str | None, dict[str, Any]]:

@@ -144,8 +144,12 @@ class FieldColumns:
         numbered[self.number_docs[rows]] = self.numbers[rows]
         return np.asarray(np.fmax(dated, numbered))
 
-    def values_of(self, name: str) -> range:
-        """The numbers of a field's values in `values`; their order is that of the alphabet."""
+    @cached_property
+    def values_of(self) -> Callable[[str], range]:
+        """The numbers of a field's values in `values`, by its name; their order is that of the alphabet."""
+        return lru_cache(MAX_CACHED_FIELDS)(self._find_values)
+
+    def _find_values(self, name: str) -> range:
         return range(self.values.first_from(name + SEPARATOR), self.values.first_from(name + AFTER_SEPARATOR))
 
     def count_kinds(self, name: str) -> tuple[int, int]:
@@ -192,7 +196,12 @@ class FieldColumns:
     def with_value(self, name: str, value: str) -> Array:
         """The documents that have this value in a field; case, accents and white space are ignored."""
         number = self.values.find(f"{name}{SEPARATOR}{normalise_value(value)}")
-        return self.value_docs[self.value_offsets[number] : self.value_offsets[number + 1]] if number >= 0 else _NO_DOCS
+        return self.with_value_number(number) if number >= 0 else _NO_DOCS
+
+    def with_value_number(self, number: int) -> Array:
+        """The documents that have the value with this number in `values`."""
+        docs: Array = self.value_docs[self.value_offsets[number] : self.value_offsets[number + 1]]
+        return docs
 
     def between_numbers(self, name: str, low: float, high: float) -> Array:
         """The documents that have a number from low to high in a field, both included."""

@@ -98,11 +98,11 @@ def _shown(snapshot: Snapshot, marks: Marks, field: str, ranks: list[Array], ran
         if position == len(of_shard) or of_shard[position] != rank:
             continue
         columns = shard.columns.fields
-        value = columns.values[columns.values_of(field)[position]].partition(SEPARATOR)[2]
-        docs = columns.with_value(field, value)
+        number = columns.values_of(field)[position]
+        docs = columns.with_value_number(number)
         docs = docs[marked[docs]]
         if len(docs):
-            return _as_written(shard, int(docs[0]), field, value)
+            return _as_written(shard, int(docs[0]), field, columns.values[number].partition(SEPARATOR)[2])
     raise IndexError(rank)
 
 

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from searchlab.scorers.execution.index_reader import IndexReader
     from searchlab.scorers.execution.posting_scoring import BoundPostingScorer
 
-MAX_CACHED_TERMS = 1 << 16
+# Terms that were searched: ten thousand requests with feedback have about as many different ones.
+MAX_CACHED_TERMS = 1 << 14
 MAX_CACHED_NORMS = 256
 MAX_CACHED_NUMBERS = 1 << 16
 

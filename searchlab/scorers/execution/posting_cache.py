@@ -12,6 +12,7 @@ Pages of a block take memory once they are written.
 from __future__ import annotations
 
 import threading
+from bisect import bisect_right
 from collections.abc import Callable, Hashable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import WeakKeyDictionary
@@ -66,7 +67,7 @@ class GainFormula(NamedTuple):
 class TermImpacts(NamedTuple):
     """A term in a block: its range of postings, its row (-1 without one), its place in the table of windows.
 
-    `max_gain` is its largest gain, best[i] is a gain that DEPTHS[i] documents reach, 0 if fewer have the term.
+    `max_gain` is its largest gain, best[i] is a gain that DEPTHS[i] documents reach, as far as so many have the term.
     """
 
     start: int
@@ -139,7 +140,8 @@ class BlockImpacts:
             docs, tfs, codes = self._block.documents(key), self.arrays.tfs[start:end], self.arrays.codes[start:end]
             max_gain, counts = fill_codes(docs, tfs, norms.norm_table, norms.norm_codes, formula, codes)
             n_above = np.cumsum(counts[::-1])[::-1]  # the postings with each code or a higher one
-            best = tuple((np.maximum(_count_from(n_above, DEPTHS) - 1, 0) * (max_gain / MAX_CODE)).tolist())
+            depths = DEPTHS[: bisect_right(DEPTHS, len(docs))]
+            best = tuple((np.maximum(_count_from(n_above, depths) - 1, 0) * (max_gain / MAX_CODE)).tolist())
             row = -1
             if len(docs) * ROW_RATIO >= self._block.n_docs and self._n_rows < len(self.arrays.code_rows):
                 row = self._n_rows

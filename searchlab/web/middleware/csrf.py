@@ -14,7 +14,6 @@ page, but not load anything from this server.
 
 from __future__ import annotations
 
-import hashlib
 import hmac
 import re
 import secrets
@@ -58,7 +57,7 @@ class CsrfTokens:
         return hmac.compare_digest(expected.encode(), token.encode())
 
     def _sign(self, seed: str) -> str:
-        return hmac.new(self._secret, f"form:{seed}".encode(), hashlib.sha256).hexdigest()
+        return hmac.digest(self._secret, f"form:{seed}".encode(), "sha256").hex()
 
 
 def csrf_token(request: Request) -> str:

@@ -37,6 +37,8 @@ PAGES = (
     Page("/api-reference", "api_reference.html", "", api_page(lambda: ENDPOINTS), (INDEX,), needs_index=False),
 )
 FORMS = (*search_routes.FORMS, *judging_routes.FORMS, *training_routes.FORMS, *measuring_routes.FORMS)
+# Their routes come first, because each request is compared with one route after the other.
+FREQUENT_PATHS = frozenset({"/api/search", "/", "/api/suggest"})
 
 
 def make_routes(app_state: AppState, pools: ThreadPools) -> list[Route]:
@@ -48,7 +50,7 @@ def make_routes(app_state: AppState, pools: ThreadPools) -> list[Route]:
     pages_by_path = {page.path: page for page in PAGES}
     pages = [Route(page.path, page_handler(app_state, pools, page), methods=["GET"]) for page in PAGES]
     forms = [Route(form.path, form_handler(app_state, pools, form, pages_by_path), methods=["POST"]) for form in FORMS]
-    return [
+    routes = [
         *endpoints,
         *pages,
         *forms,
@@ -58,3 +60,4 @@ def make_routes(app_state: AppState, pools: ThreadPools) -> list[Route]:
         Route("/static/{name}", static_handler(), methods=["GET"]),
         Route("/api/openapi.json", openapi_handler(ENDPOINTS), methods=["GET"]),
     ]
+    return sorted(routes, key=lambda route: route.path not in FREQUENT_PATHS)

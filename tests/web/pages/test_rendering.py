@@ -3,10 +3,18 @@
 from urllib.parse import urlencode
 
 import pytest
-from jinja2 import Environment, UndefinedError
-from markupsafe import Markup, escape
+from markupsafe import escape
 
-from searchlab.web.pages.rendering import Links, environment, format_cell, format_score, mark_text, typeset
+from searchlab.web.pages.rendering import (
+    SEARCH_TEMPLATES,
+    Links,
+    environment,
+    format_cell,
+    format_score,
+    mark_text,
+    quote,
+    typeset,
+)
 
 STATE = {"index": None, "q": "a b", "system": "bm25", "filter": ["year=1988"], "k": 10, "page": 3, "docno": "x"}
 
@@ -31,13 +39,12 @@ def test_changes_are_made_and_empty_values_are_left_out():
 @pytest.mark.parametrize("state", [{}, {"q": "<a> & b"}])
 def test_urls_that_differ_in_one_parameter_are_those_made_one_by_one(state):
     url = Links(state)
-    each = url.for_each("/explain", "docno", page=2)
     for docno in ("d1", "a/b&c", "<é>", "1 2"):
-        assert each(docno) == escape(url("/explain", page=2, docno=docno))
-        assert each(docno, against="x&y") == escape(url("/explain", page=2, docno=docno, against="x&y"))
-    assert Links({}).for_each("/", "filter")("year=1") == "/?filter=year%3D1"
-    template = environment().from_string("{{ make('a') }}")
-    assert template.render(make=each) == each("a")  # it is not escaped again
+        one_by_one = escape(url("/explain", page=2, docno=docno))
+        assert url.up_to("/explain", "docno", page=2) + quote(docno) == one_by_one
+        template = environment().from_string("{{ url.up_to('/explain', 'docno', page=2) }}{{ quote(docno) }}")
+        assert template.render(url=url, docno=docno) == one_by_one  # it is not escaped again
+    assert Links({}).up_to("/", "filter") + quote("year=1") == "/?filter=year%3D1"
 
 
 @pytest.mark.parametrize(("amount", "text"), [(1.2346, "1.235"), (-0.5, "\u22120.500"), (12345.0, "12345.000")])
@@ -90,64 +97,17 @@ def test_a_url_quotes_as_browsers_send_forms():
     assert Links({})("/", filter=("ä=1", "b"), page=0, all=True, k=[]) == "/?filter=%C3%A4%3D1&filter=b&page=0&all=true"
 
 
-@pytest.mark.parametrize("fields", [{"year": 1988}, {"items": "hostile", "keys": 1, "year": 1988}])
-def test_keys_of_a_dict_do_not_hide_its_methods(fields):
-    template = environment().from_string(
-        "{{ fields.year }} {{ fields.items() | length }} {{ fields.month is defined }}"
-    )
-    assert template.render(fields=fields) == f"1988 {len(fields)} False"
-
-
 def test_numbers_are_short():
     assert [format_cell(value) for value in (None, 1234, 0.123456, -2.5)] == ["–", "1,234", "0.1235", "−2.5"]
 
 
-def test_calls_in_templates_reach_functions_macros_and_blocks_as_jinja_calls_them():
-    source = (
-        "{% macro twice(text) %}{{ text }}{{ text }}{% endmacro %}"
-        "{% macro around() %}({{ caller() }}){% endmacro %}"
-        "{% block part %}{% for each in [1, 2] %}{{ plain(each) }} {{ twice('<') }}{% endfor %}{% endblock %}"
-        "{% call around() %}c{% endcall %}"
-    )
-    expected = Environment(autoescape=True).from_string(source).render(plain=str)
-    assert environment().from_string(source).render(plain=str) == expected == "1 &lt;&lt;2 &lt;&lt;(c)"
+def test_the_search_page_needs_no_templates_but_those_that_are_compiled_at_the_start(client, monkeypatch):
+    found, used = environment().get_template, set()
 
+    def get_template(name, *more):
+        used.add(name)
+        return found(name)
 
-class Html:
-    def __html__(self):
-        return "<hr>"
-
-
-class Text(str):
-    pass
-
-
-@pytest.mark.parametrize(
-    "value",
-    [
-        "plain",
-        "a & b",
-        "<b>",
-        '"',
-        "'",
-        "",
-        "é\n",
-        7,
-        0.5,
-        None,
-        True,
-        [1, "<"],
-        Markup("<i>&amp;</i>"),
-        Html(),
-        Text("<"),
-    ],
-)
-def test_templates_output_what_markupsafe_escapes(value):
-    jinja = environment()
-    template = jinja.from_string("{{ value }}|{% macro m() %}{{ value }}{% endmacro %}{{ m() }}|{{ [value] | first }}")
-    assert template.render(value=value) == "|".join([str(escape(value))] * 3)
-
-
-def test_a_name_that_is_not_there_is_an_error():
-    with pytest.raises(UndefinedError):
-        environment().from_string("{{ nothing }}").render()
+    monkeypatch.setattr(environment(), "get_template", get_template)
+    assert client.get("/", params={"q": "heart wings"}).status_code == 200
+    assert used == set(SEARCH_TEMPLATES)
