@@ -52,6 +52,9 @@ demo: install
 # One process a core; `make test WORKERS=0` runs all tests in one process.
 WORKERS ?= auto
 
+# The tests start hundreds of processes, none of which shall compile the modules again.
+test test-thorough: export PYTHONDONTWRITEBYTECODE =
+
 # Processes that have no tests left take over others': so few tests are waited for at the end, and fixtures are made once.
 test: install-dev
 	$(BIN)/ruff check .
