@@ -207,21 +207,21 @@ def test_bundled_collection_has_what_its_readme_says():
     assert all(sum(row[3] == "2" for row in rows) >= 3 for rows in judged.values())
 
 
-def test_the_example_of_held_out_topics_prints_what_the_page_shows(folder):
+def test_the_example_of_held_out_topics_prints_what_the_page_shows(folder, run_cli):
     page = (ROOT / "docs" / "training.md").read_text(encoding="utf-8")
     (block,) = [block for block in re.findall(r"```console\n(.*?)```", page, re.DOTALL) if "test.tsv" in block]
-    assert run(folder, "-c", MAIN, "index", "corpora/medical").returncode == 0
-    searchlab = shlex.join([sys.executable, "-c", MAIN])
+    assert run_cli("index", "corpora/medical")[0] == 0
     printed = ""
     for line in block.splitlines():
         if not line.startswith("$ "):
             assert line in printed.splitlines()
             continue
-        command = re.sub("^searchlab", lambda _: searchlab, line.removeprefix("$ "))
-        done = subprocess.run(
-            command, shell=True, cwd=folder, env=ENVIRONMENT, capture_output=True, text=True, timeout=240
-        )
-        assert done.returncode == 0, done.stderr
-        assert "trained on these topics" not in done.stderr
-        printed = done.stdout
+        command = line.removeprefix("$ ")
+        if command.startswith("searchlab "):
+            code, printed, errors = run_cli(*shlex.split(command)[1:])
+        else:
+            done = subprocess.run(command, shell=True, cwd=folder, capture_output=True, text=True, timeout=240)
+            code, printed, errors = done.returncode, done.stdout, done.stderr
+        assert code == 0, errors
+        assert "trained on these topics" not in errors
     assert "reranked is better" in printed
