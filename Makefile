@@ -62,7 +62,7 @@ test: install-dev
 	$(BIN)/mypy
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 
-# The same with twenty times as many examples of each property: before a release, or for a change of a parser or a kernel.
+# The same with twenty times as many examples of each property, killed workers and failing calls: before a release, or for a change of a parser or a kernel.
 test-thorough: install-dev
 	$(BIN)/python -m pytest -n $(WORKERS) --hypothesis-profile=thorough
 
