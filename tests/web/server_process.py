@@ -24,10 +24,12 @@ CONTEXT.set_forkserver_preload(
 class ServerProcess:
     """A server; what it prints can be read from `stdout`."""
 
-    def __init__(self, arguments: Iterable[object], folder: Path | None = None) -> None:
+    def __init__(self, options: Iterable[object], folder: Path | None = None) -> None:
         reader, writer = CONTEXT.Pipe(duplex=False)
-        command = ["searchlab", "serve", *map(str, arguments)]
-        self._process = CONTEXT.Process(target=_run, args=(command, folder or Path.cwd(), dict(os.environ), writer))
+        command = ["searchlab", "serve", *map(str, options)]
+        arguments = command, folder or Path.cwd(), dict(os.environ), writer
+        # As a daemon, a server that a failed test has left behind ends with the tests.
+        self._process = CONTEXT.Process(target=_run, args=arguments, daemon=True)
         self._process.start()
         writer.close()
         self.stdout = os.fdopen(os.dup(reader.fileno()), encoding="utf-8")
