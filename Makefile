@@ -52,6 +52,9 @@ demo: install
 # One process a core; `make test WORKERS=0` runs all tests in one process.
 WORKERS ?= auto
 
+# The tests start hundreds of processes, none of which shall compile the modules again.
+test test-thorough: export PYTHONDONTWRITEBYTECODE =
+
 # Processes that have no tests left take over others': so few tests are waited for at the end, and fixtures are made once.
 test: install-dev
 	$(BIN)/ruff check .
@@ -59,7 +62,7 @@ test: install-dev
 	$(BIN)/mypy
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 
-# The same with twenty times as many examples of each property: before a release, or for a change of a parser or a kernel.
+# The same with twenty times as many examples of each property, killed workers and failing calls: before a release, or for a change of a parser or a kernel.
 test-thorough: install-dev
 	$(BIN)/python -m pytest -n $(WORKERS) --hypothesis-profile=thorough
 

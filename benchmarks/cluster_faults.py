@@ -6,7 +6,7 @@ That is: indexing, merging, running topics by topics and by shards, features, tr
 
 Each operation is repeated until its share of the kills is done, and its result compared with that of one process: the
 documents and the run of the index, the run file and the model to the last byte. The next writer must leave no shard
-that the manifest does not name. Exit code 1 if anything differs.
+that the manifest does not name, unless a worker still reads it. Exit code 1 if anything differs.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ import searchlab
 from searchlab.features.latent_semantics.semantic_space import build_space
 from searchlab.indexing.blockwise import document_blocks
 from searchlab.indexing.parts import cluster_build
+from searchlab.indexing.storage.lock import lock_shard_exclusively, unlock
 from searchlab.training.recipe import Recipe
 
 N_TOPICS = 40
@@ -110,7 +111,7 @@ def describe_index(folder: Path) -> tuple[list[str], str]:
 
 
 def is_swept(folder: Path) -> bool:
-    """Whether the next writer leaves no shard that the manifest does not name.
+    """Whether the next writer leaves no shard that the manifest does not name, except those that a worker still reads.
 
     A task that runs again after its worker was lost may outlive the commit; it ends soon.
     """
@@ -119,8 +120,17 @@ def is_swept(folder: Path) -> bool:
         searchlab.delete(folder, [])
         with searchlab.open(folder) as engine:
             named = {shard.folder.name for shard in engine.snapshot.shards}
-        if {path.name for path in folder.glob("shard-*")} == named:
+        found = {path.name for path in folder.glob("shard-*")}
+        if found >= named and all(_is_read(folder / name) for name in found - named):
             return True
+    return False
+
+
+def _is_read(shard: Path) -> bool:
+    try:
+        unlock(lock_shard_exclusively(shard))
+    except OSError as error:
+        return isinstance(error, BlockingIOError)
     return False
 
 

@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 import sysconfig
@@ -37,7 +38,19 @@ def installed(wheel, tmp_path_factory) -> Path:
     subprocess.run([*install, *offline], check=True, capture_output=True)
     (site,) = home.glob("lib/python*/site-packages")
     (site / "dependencies.pth").write_text(sysconfig.get_path("purelib") + "\n")
+    copy_compiled_kernels(site)
     return home / "bin"
+
+
+def copy_compiled_kernels(site: Path) -> None:
+    """Copy what numba has compiled for the clone beside the same modules of the wheel, to compile nothing twice.
+
+    Numba accepts it for a module of the same size and the same time of the last change.
+    """
+    for compiled in (ROOT / "searchlab").rglob("__pycache__/*.nb[ic]"):
+        module = compiled.parents[1] / f"{compiled.name.partition('.')[0]}.py"
+        shutil.copy2(compiled, site / compiled.parent.relative_to(ROOT))
+        shutil.copystat(module, site / module.relative_to(ROOT))
 
 
 def test_the_wheel_has_pages_types_and_the_bundled_collection(wheel):

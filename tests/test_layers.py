@@ -4,6 +4,7 @@ import ast
 import subprocess
 import sys
 from fnmatch import fnmatch
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -127,6 +128,7 @@ ALLOWED_IMPORTERS = {
 }
 
 
+@cache
 def imports_of(module: str) -> set[str]:
     """The full names of all modules that a module imports, also within functions."""
     found = set()

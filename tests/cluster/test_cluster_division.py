@@ -20,6 +20,7 @@ from searchlab.reproduction.retrieval import run_retrieval
 from searchlab.retrieval.distributed.distributed_engine import DistributedEngine
 from searchlab.topic_models.topic_model_store import build_topic_model
 from searchlab.training.recipe import Recipe
+from tests.hypothesis_profiles import examples
 
 FEATURES = ["full", *(name for name in FEATURE_SETS["topics"] if name.startswith("topic."))]
 COMPARED = ["table1", "score.both.rm3", "semantic.both.rm3_50", "neighbours.both.bm25_words_3"]
@@ -215,7 +216,7 @@ def test_killed_workers_change_no_feature_and_no_model(engine, topics, qrels):
     with searchlab.Cluster("local:2") as own:
         for operation in (extract, train):
             expected = operation(None)
-            with WorkerKills(own, 2, seed=5, seconds=0.4).going_on() as kills:
+            with WorkerKills(own, examples(2), seed=5, seconds=0.4).going_on() as kills:
                 while not kills.is_done:
                     assert operation(own) == expected
-            assert kills.n_kills == 2
+            assert kills.n_kills == examples(2)

@@ -16,6 +16,7 @@ from searchlab.experiments.stored_results import experiments_folder
 from searchlab.experiments.system_plans import plan_systems
 from searchlab.retrieval.engine import SearchEngine
 from tests.colours import contrast
+from tests.web.server_process import ServerProcess
 
 SEARCHLAB = (sys.executable, "-c", "from searchlab.cli import main; main()")
 MEDICAL = Path(__file__).parents[2] / "corpora" / "medical"
@@ -48,9 +49,9 @@ def experiment(medical) -> str:
 
 
 @pytest.fixture(scope="module")
-def servers() -> Iterator[dict[str, subprocess.Popen[str]]]:
+def servers() -> Iterator[dict[str, ServerProcess]]:
     """The processes of the servers that `serve` has started, by URL."""
-    processes: dict[str, subprocess.Popen[str]] = {}
+    processes: dict[str, ServerProcess] = {}
     yield processes
     for process in processes.values():
         process.terminate()
@@ -67,9 +68,7 @@ def serve(servers) -> Callable[..., str]:
         served = [part for folder in folders for part in ("-i", folder)]
         kept = ("--uploads", folders[0].parent / "uploads")
         # The command opens all indexes before it prints the address: the first page never waits for that.
-        process = subprocess.Popen(
-            [*SEARCHLAB, "serve", "--port", str(port), *served, *kept, *options], stdout=subprocess.PIPE, text=True
-        )
+        process = ServerProcess(["--port", str(port), *served, *kept, *options])
         line = process.stdout.readline()
         assert " at http" in line, "the server did not start"
         url = line.partition(" at ")[2].split()[0]

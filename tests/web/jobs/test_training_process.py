@@ -55,7 +55,7 @@ def make_task(folder, output, **changes):
     topics = {str(n): f"w{n}" for n in range(N_TOPICS)} | {"none": "f1"}
     qrels = {str(n): title_grades(n) for n in range(N_TOPICS)}
     usual = {"folder": str(folder), "output": str(output), "topic_set": "mine", "topics": topics, "qrels": qrels}
-    return TrainingTask(**usual | {"ranker": "rsvm", "features": "table1", "k": 20} | changes)
+    return TrainingTask(**usual | {"ranker": "softmax", "features": "table1", "k": 20} | changes)
 
 
 def test_a_model_is_trained_and_appears(jobs, folder, tmp_path):
@@ -73,7 +73,7 @@ def test_a_model_is_trained_and_appears(jobs, folder, tmp_path):
     assert outcome["helps"] is True
     assert outcome["advice"]["kind"] == "helps"
     assert outcome["n_topics"] == N_TOPICS
-    assert outcome["means"]["rsvm, tuned"]["nDCG@10"] > outcome["means"]["BM25"]["nDCG@10"] + 0.1
+    assert outcome["means"]["softmax"]["nDCG@10"] > outcome["means"]["BM25"]["nDCG@10"] + 0.1
     bundle = load_bundle(output)
     assert bundle.training["source"] == "judgments mine"
     assert bundle.training["set"] == "mine"
@@ -151,7 +151,7 @@ def test_a_model_that_is_being_written_is_completed(folder, tmp_path, end):
         process.stdout.read()
         assert process.wait(LONG) == 0
     assert [path.name for path in tmp_path.iterdir()] == ["mine.json"]
-    assert load_bundle(tmp_path / "mine.json").ranker == "rsvm"
+    assert load_bundle(tmp_path / "mine.json").ranker == "softmax"
 
 
 def test_the_process_has_low_priority(folder, tmp_path):

@@ -1,13 +1,12 @@
 """From a server without any index to results, in the browser alone."""
 
 import json
-import subprocess
 from urllib.error import HTTPError
 from urllib.request import urlopen
 
 import pytest
 
-from tests.web.conftest import SEARCHLAB
+from tests.web.server_process import ServerProcess
 
 
 @pytest.fixture(scope="module")
@@ -16,8 +15,7 @@ def begin(tmp_path_factory, servers):
     folder = tmp_path_factory.mktemp("empty")
 
     def started() -> str:
-        command = [*SEARCHLAB, "serve", "--port", "0"]
-        process = subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        process = ServerProcess(["--port", "0"], folder)
         url = process.stdout.readline().partition(" at ")[2].split()[0]
         servers[url] = process
         return url
