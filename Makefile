@@ -55,16 +55,18 @@ WORKERS ?= auto
 # The tests start hundreds of processes, none of which shall compile the modules again.
 test test-thorough: export PYTHONDONTWRITEBYTECODE =
 
-# Processes that have no tests left take over others': so few tests are waited for at the end, and fixtures are made once.
+# Each process takes a file of tests at a time, since those of a browser build upon each other.
+PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
+
 test: install-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
+	$(PYTEST)
 
 # The same with twenty times as many examples of each property, killed workers and failing calls: before a release, or for a change of a parser or a kernel.
 test-thorough: install-dev
-	$(BIN)/python -m pytest -n $(WORKERS) --hypothesis-profile=thorough
+	$(PYTEST) --hypothesis-profile=thorough
 
 # The documentation site, in site/.
 docs: .venv/installed-docs
