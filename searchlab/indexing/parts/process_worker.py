@@ -10,11 +10,9 @@ from __future__ import annotations
 
 import gc
 import pickle
-import sys
 from array import array
 from collections import Counter, deque
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -24,11 +22,11 @@ from zstandard import ZstdCompressor, ZstdDecompressor
 from searchlab.analysis.analyzer import AnalysisSettings
 from searchlab.corpus.document_parts import DocumentPart, ReadingSettings
 from searchlab.corpus.reading_notes import ReadingEvent, ReadingEvents, ReadingNotes
-from searchlab.extensions import loaded_extensions
 from searchlab.indexing.building.worker_process import Receive, Send, serve_parent
 from searchlab.indexing.building.workers import RollingShardWriter
 from searchlab.indexing.deduplication.same_records import hash_keys
 from searchlab.indexing.language_fields import add_languages
+from searchlab.indexing.parts.compiled_loops import load_compiled_loops
 from searchlab.indexing.parts.part_identities import hash_content
 from searchlab.indexing.storage.digest import digest
 from searchlab.indexing.storage.shard import ShardRecord
@@ -98,7 +96,7 @@ def main() -> None:
 
 
 def _work(receive: Receive, send: Send) -> list[ShardRecord]:
-    _load_numba()
+    load_compiled_loops()
     task: ReadingTask = receive()
     shards = RollingShardWriter(task.folder, task.prefix, task.analysis, on_written=gc.collect)
     waiting: deque[_Documents] = deque()
@@ -116,23 +114,6 @@ def _work(receive: Receive, send: Send) -> list[ShardRecord]:
             for document, known in kept:
                 shards.add(document, known)
     return shards.finish()
-
-
-def _load_numba() -> None:
-    """Load the compiled loops, for which a worker's share is large enough, without what they do not need.
-
-    With its first function numba loads scipy.linalg, to see whether matrices can be multiplied: a tenth of a second.
-    What is loaded is never looked at again by the search for cycles.
-    """
-    # A user's own extensions may multiply matrices.
-    if not loaded_extensions() and "scipy.linalg" not in sys.modules:
-        sys.modules["scipy.linalg"] = None  # type: ignore[assignment]
-        with suppress(ImportError):
-            import numba.np.arraymath  # noqa: F401
-        del sys.modules["scipy.linalg"]
-    import searchlab.indexing.inversion.word_kernel  # noqa: F401
-
-    gc.freeze()
 
 
 def _read(part: DocumentPart, task: ReadingTask) -> tuple[_Documents, ReadPart]:

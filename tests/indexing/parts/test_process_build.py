@@ -234,8 +234,8 @@ def test_a_worker_loads_compiled_loops_without_linear_algebra():
     script = """
 import sys
 from searchlab.indexing.inversion.shard_vocabulary import _WordTable
-from searchlab.indexing.parts.process_worker import _load_numba
-_load_numba()
+from searchlab.indexing.parts.compiled_loops import load_compiled_loops
+load_compiled_loops()
 import numpy as np
 numbers, _ = _WordTable().number(["one two one"], np.array([False]))
 print(numbers.tolist(), "numba" in sys.modules, "scipy.linalg" in sys.modules)
