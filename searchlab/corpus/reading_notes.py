@@ -58,6 +58,14 @@ class ReadingListener(Protocol):
         """Forget all events, because the same sources are read again."""
 
 
+class ReadingEvents(list[ReadingEvent]):
+    """The events of a reading in a list."""
+
+    def add(self, event: ReadingEvent) -> None:
+        """Receive an event."""
+        self.append(event)
+
+
 @dataclass(slots=True)
 class ReadingNotes:
     """A mutable record that is passed to readers and can be read while they work.

@@ -115,9 +115,10 @@ class OpenedFile:
         """The location of a line, for messages."""
         return f"{self.name}:{line_number}"
 
-    def lines(self) -> Iterator[tuple[int, str]]:
+    def lines(self, is_clean: Callable[[str], bool] = str.isprintable) -> Iterator[tuple[int, str]]:
         """Every line with its number, without its line end (\\n, \\r\\n or \\r).
 
+        Lines are cleaned, but for those that are known to be clean, or are cleaned later (`is_clean`).
         A line longer than a record may be is cut one character after that limit: so its record is too long too.
         """
         cut = self.reading.max_record_length + 1
@@ -133,7 +134,7 @@ class OpenedFile:
                 if number > part.n_header_lines:
                     number += part.n_lines_skipped
                 # Most lines are printable, and undecoded bytes are not: one test covers both.
-                yield number, line if line.isprintable() else clean(self.decode(line))
+                yield number, line if is_clean(line) else clean(self.decode(line))
 
     def blocks(self) -> Iterator[str]:
         """The text in pieces of any length, for formats whose lines mean nothing; `decode` completes its decoding."""
@@ -146,10 +147,10 @@ class OpenedFile:
         if rest := decoder.decode(b"", final=True):
             yield rest
 
-    def records(self) -> Iterator[tuple[int, str]]:
+    def records(self, is_clean: Callable[[str], bool] = str.isprintable) -> Iterator[tuple[int, str]]:
         """The lines of a file in which each line is a record; one that is too long is a bad record."""
         limit = self.reading.max_record_length
-        for number, line in self.lines():
+        for number, line in self.lines(is_clean):
             if len(line) > limit:
                 self.reading.reject(self.reading.too_long(self.location(number)))
             else:

@@ -20,8 +20,10 @@ from searchlab.types import Array
 
 # Tokens of chosen passages that are read at once.
 PIECE_TOKENS = 1 << 18
-# Positions are marked in an array over all tokens, unless fewer than one token in this many is looked for.
-MARKED_AMONG = 1 << 8
+# Tokens among which adjacent positions are looked for at once: what is marked stays in the processor's cache.
+WINDOW_TOKENS = 1 << 18
+# Positions are marked to look up others among them, unless these are fewer than one for so many.
+MARKED_AMONG = 8
 
 
 def find_phrase(text: Text, terms: Sequence[int], slop: int) -> Array:
@@ -64,16 +66,16 @@ def _occurrences(text: Text, terms: Sequence[int], slop: int) -> Array:
 
 def _occurrences_by_positions(text: Text, positions: TermPositions, terms: Sequence[int], slop: int) -> Array:
     """The same for frequent terms, by their positions among all tokens of the shard."""
-    lists = {term: positions.of(term) for term in set(terms)}
-    in_order = [lists[term] for term in terms]
     if slop == 1:
-        begins, reached = _adjacent(in_order, _rarest(text, terms), positions.n_tokens)
+        begins = np.concatenate([*_adjacent(positions, terms, _rarest(text, terms))])
+        reached = begins + len(terms) - 1
         passages = text.passages.select(_count_equal(positions.docs_of(begins))[0])
     else:
         passages = text.passages.select(find_all_terms(text, terms))
         if not len(passages):
             return passages.docs
-        begins, reached = _near(in_order, passages.starts, slop, passages.starts[:0])
+        lists = {term: positions.of(term) for term in set(terms)}
+        begins, reached = _near([lists[term] for term in terms], passages.starts, slop, passages.starts[:0])
     text.passages.require_within(passages)
     return passages.docs[_find_passages(passages.starts, passages.ends, begins, reached)]
 
@@ -110,20 +112,24 @@ def _exact(tokens: Array, numbers: list[int], rarest: int) -> tuple[Array, Array
     return begins, begins + len(numbers) - 1
 
 
-def _adjacent(lists: list[Array], rarest: int, n_tokens: int) -> tuple[Array, Array]:
-    """Where terms with these positions are adjacent: the positions of the first and of the last term."""
-    begins = lists[rarest] - rarest
-    begins = begins[(begins >= 0) & (begins + len(lists) <= n_tokens)]
-    for distance, positions in enumerate(lists):
-        if distance == rarest:
-            continue
-        if len(begins) * MARKED_AMONG < n_tokens:
-            begins = begins[_contains(positions, begins + distance)]
-        else:
-            marked = np.zeros(n_tokens, bool)
-            marked[positions] = True
-            begins = begins[marked[begins + distance]]
-    return begins, begins + len(lists) - 1
+def _adjacent(positions: TermPositions, terms: Sequence[int], rarest: int) -> Iterator[Array]:
+    """The positions of the first of terms that are adjacent, some tokens at a time."""
+    marked = np.zeros(WINDOW_TOKENS, bool)
+    readers = [positions.read(term) for term in terms]
+    for place, reader in enumerate(readers):
+        reader.below(place)  # before these there is no room for the terms before it
+    for start in range(0, max(positions.n_tokens, 1), WINDOW_TOKENS):
+        # For each term where the first one would be, from the start of the window.
+        lists = [reader.below(start + WINDOW_TOKENS + place) - (start + place) for place, reader in enumerate(readers)]
+        begins = lists.pop(rarest)
+        for others in lists:
+            if len(begins) * MARKED_AMONG < len(others):
+                begins = begins[_contains(others, begins)]
+            else:
+                marked[others] = True
+                begins = begins[marked.take(begins)]
+                marked[others] = False
+        yield begins + start
 
 
 def _contains(ascending: Array, wanted: Array) -> Array:

@@ -92,6 +92,7 @@ class Snapshot:
                 raise IndexCorrupt(f"{shard.folder}: streams {found}, expected {', '.join(self.streams)}; {REBUILD}")
         self.find_term = lru_cache(MAX_CACHED_TERMS)(self._find_term)
         self.count_term = lru_cache(MAX_CACHED_TERMS)(self._count_term)
+        self.count_tokens = lru_cache(MAX_CACHED_FIELDS)(self._count_tokens)
         self.term_stats = lru_cache(MAX_CACHED_TERMS)(self._term_stats)
         self.value_ranks = lru_cache(MAX_CACHED_FIELDS)(self._rank_values)
         self.sort_keys = lru_cache(MAX_CACHED_FIELDS)(self._make_sort_keys)
@@ -179,7 +180,7 @@ class Snapshot:
         """The number of tokens of all live documents, by stream."""
         return {stream: self.count_tokens(stream) for stream in self.streams}
 
-    def count_tokens(self, text: str) -> int:
+    def _count_tokens(self, text: str) -> int:
         """The number of tokens of all live documents in a stream or a field."""
         return sum(shard.count_tokens(text) for shard in self.shards)
 
@@ -295,7 +296,7 @@ class Snapshot:
     def _term_stats(self, stream: str, term: str) -> TermStats:
         """The statistics of a term in a stream; a term that does not occur has zeros."""
         self.require_stream(stream)
-        return TermStats(self.n_docs, self.n_tokens[stream], *self.count_term(stream, term)[:2])
+        return TermStats(self.n_docs, self.count_tokens(stream), *self.count_term(stream, term)[:2])
 
     def _count_term(self, stream: str, term: str) -> TermCounts:
         numbers = zip(self.shards, self.term_numbers(stream, term), strict=True)
@@ -303,7 +304,7 @@ class Snapshot:
         doc_freq, term_count = sum(each.doc_freq for each in found), sum(each.term_count for each in found)
         max_tf = max((0, *(each.max_tf for each in found)))
         # Formulas take logarithms of these, and compiled loops bound scores by them.
-        is_possible = 0 <= doc_freq <= self.n_docs and doc_freq <= term_count <= self.n_tokens[stream]
+        is_possible = 0 <= doc_freq <= self.n_docs and doc_freq <= term_count <= self.count_tokens(stream)
         if not is_possible or max_tf > term_count:
             raise IndexCorrupt(f"{self.folder}: the counts of a term are damaged; {REBUILD}")
         return TermCounts(doc_freq, term_count, max_tf)

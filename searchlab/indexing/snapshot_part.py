@@ -33,7 +33,7 @@ class SnapshotPart(Snapshot):
         self.sort_keys = lru_cache(MAX_CACHED_FIELDS)(self._select_keys)
         # Of the whole index.
         self.word_table, self.words_of = whole.word_table, whole.words_of
-        self.count_term, self.term_stats = whole.count_term, whole.term_stats
+        self.count_term, self.count_tokens, self.term_stats = whole.count_term, whole.count_tokens, whole.term_stats
 
     @property
     def whole(self) -> Snapshot:
@@ -55,10 +55,6 @@ class SnapshotPart(Snapshot):
     def _select_keys(self, name: str) -> list[Array]:
         keys = self._whole.sort_keys(name)
         return [keys[number] for number in self._numbers.tolist()]
-
-    def count_tokens(self, text: str) -> int:
-        """The number of tokens of all live documents of the index in a stream or a field."""
-        return self._whole.count_tokens(text)
 
     def count_values(self, name: str) -> int:
         """How many values a field has in the index."""

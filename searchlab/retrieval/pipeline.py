@@ -22,14 +22,13 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
 from searchlab.errors import SettingError
 from searchlab.records import Topic
 from searchlab.retrieval.composition.base_pipeline import BasePipeline, BaseSearch, PipelineHits, SearchRequest
-from searchlab.retrieval.composition.reranked import ScoredCandidates
 from searchlab.retrieval.composition.steps import setting_label
 from searchlab.retrieval.document_list import DocumentList
 from searchlab.retrieval.engine import SearchEngine
@@ -45,6 +44,9 @@ from searchlab.retrieval.search_arguments import Filters, require_k, require_tex
 from searchlab.scorers.base import Scorer
 from searchlab.scorers.given_scorer import DEFAULT_SCORER, as_scorer
 from searchlab.types import Floats
+
+if TYPE_CHECKING:
+    from searchlab.retrieval.composition.reranked import ScoredCandidates
 
 # Searches go at least this deep: it costs next to nothing, and features of the ten best need no second search.
 MIN_DEPTH = 10

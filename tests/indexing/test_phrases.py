@@ -7,11 +7,18 @@ from searchlab.indexing.phrases import count_phrase, find_phrase
 from searchlab.indexing.storage import streams, term_positions
 from searchlab.indexing.storage.streams import PassageRanges
 
+READINGS = ["positions", "marked positions", "few positions at once", "some positions"]
 
-@pytest.fixture(params=["positions", "marked positions", "some positions", "at once", "in small pieces", "one by one"])
+
+@pytest.fixture(params=[*READINGS, "at once", "in small pieces", "one by one"])
 def reading(request, monkeypatch):
     """How texts are read: they are so short that all their words have positions, and that all would be read at once."""
     monkeypatch.setattr(phrases, "MARKED_AMONG", 1 << 40 if request.param == "marked positions" else 0)
+    if request.param == "few positions at once":
+        # Windows that are shorter than a phrase.
+        monkeypatch.setattr(phrases, "WINDOW_TOKENS", 3)
+        monkeypatch.setattr(term_positions, "UNITS_AT_ONCE", 2)
+        monkeypatch.setattr(term_positions, "TOKENS_AT_ONCE", 5)
     if request.param == "some positions":
         # Of three words equally frequent, those of which there are a few more.
         monkeypatch.setattr(term_positions, "FREQUENT_AMONG", 3)

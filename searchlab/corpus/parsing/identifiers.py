@@ -22,7 +22,7 @@ FLOAT_IDS = "pandas makes whole numbers beside missing values floats: astype('In
 
 def check_name(kind: str, written: str, location: str) -> str:
     """The docno or qid (`kind`) without surrounding blanks; raises RecordError if it is empty or has blanks."""
-    if _is_plain(written):
+    if is_plain(written):
         return written
     name = clean(written).strip()
     if not name:
@@ -41,10 +41,10 @@ def refuse_mark(kind: str, name: str, location: str) -> None:
 
 def is_column(name: str) -> bool:
     """Whether a name written as a column of a TREC file is read back unchanged."""
-    return _is_plain(name) or (name.split() == [name] and clean(name) == name and not name.startswith(BYTE_ORDER_MARK))
+    return is_plain(name) or (name.split() == [name] and clean(name) == name and not name.startswith(BYTE_ORDER_MARK))
 
 
-def _is_plain(name: str) -> bool:
+def is_plain(name: str) -> bool:
     """Whether a name is ASCII without blanks and control characters, as most are: this is known fast."""
     return name.isascii() and name.isprintable() and " " not in name and name != ""
 

@@ -10,7 +10,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from searchlab.corpus.parsing.identifiers import check_name
+from searchlab.corpus.parsing.identifiers import check_name, is_plain
 from searchlab.corpus.parsing.topic_parts import TopicParts
 from searchlab.errors import RecordError
 from searchlab.records import Document
@@ -27,10 +27,19 @@ _KINDS = {dict: "an object", list: "a list", str: "a string", bool: "true or fal
 def keyed_document(location: str, record: dict[str, Any]) -> Document:
     """The document of a record of plain JSON values."""
     others = dict(record)
-    docno = _take_name("docno", DOCNO_KEYS, others, location)
-    title = _text(TITLE_KEY, others.pop(TITLE_KEY, None), location)
-    body_key = _first_key(BODY_KEYS, others)
-    body = _text(body_key, others.pop(body_key, None), location)
+    docno = others.get(DOCNO_KEYS[0])
+    # What most documents have is found without calls.
+    if type(docno) is str and is_plain(docno):
+        del others[DOCNO_KEYS[0]]
+    else:
+        docno = _take_name("docno", DOCNO_KEYS, others, location)
+    title = others.pop(TITLE_KEY, None)
+    if type(title) is not str:
+        title = _text(TITLE_KEY, title, location)
+    body_key = BODY_KEYS[0] if BODY_KEYS[0] in others else _first_key(BODY_KEYS, others)
+    body = others.pop(body_key, None)
+    if type(body) is not str:
+        body = _text(body_key, body, location)
     return Document(docno, title, body, others, location)
 
 

@@ -123,7 +123,8 @@ class ShardWriter:
             self._n_pending_characters += len(document.title) + len(document.body)
         if self._ngrams is not None:
             self._ngrams.add(document)
-        self._fields.add(len(self._docnos), document.fields, analyzer)
+        if document.fields:
+            self._fields.add(len(self._docnos), document.fields, analyzer)
         self._digests += known_digest or digest(document)
         self._docnos.append(document.docno)
         self._packed.append(pack_document(document, n_terms))

@@ -67,10 +67,13 @@ class ShardVocabulary:
             self._table.number([*self._words], np.ones(len(self._words), bool))
             self._word_terms.extend(self._words.values())
             self._words.clear()
-        words, lengths = self._table.number(
-            [text if text.isascii() else self._join_words(text) for text in texts],
-            np.array([not text.isascii() for text in texts], bool),
-        )
+        are_words = np.array([not is_ascii for is_ascii in map(str.isascii, texts)], bool)
+        if are_words.any():
+            texts = [
+                self._join_words(text) if is_words else text
+                for text, is_words in zip(texts, are_words.tolist(), strict=True)
+            ]
+        words, lengths = self._table.number(texts, are_words)
         new_words = self._table.words(len(self._word_terms))
         self._word_terms.extend(map(self._number, self._analyzer.terms_of_words(new_words)))
         return np.frombuffer(self._word_terms, np.int32)[words] if len(words) else words, lengths
@@ -106,7 +109,7 @@ class _WordTable:
         self._blob = np.zeros(FIRST_BYTES, np.uint8)
         self._bounds = np.zeros(FIRST_SLOTS // 2 + 1, np.int64)
 
-    def number(self, texts: list[str], are_words: Array) -> tuple[Array, Array]:
+    def number(self, texts: Sequence[str], are_words: Array) -> tuple[Array, Array]:
         """The numbers of the words of ASCII texts, and how many words each has; some texts are words, in lines."""
         from searchlab.indexing.inversion.word_kernel import number_words
 

@@ -95,9 +95,9 @@ def _key(text, start, end, fold):
 
 
 @njit(cache=True)
-def _first_slot(low, high, length, slots):
+def _first_slot(low, high, length, mask):
     mixed = (low ^ (low >> HALF) ^ (high * HASH_FACTOR)) * SLOT_FACTOR + length
-    return (mixed >> HALF) & np.uint64(len(slots) - 1)
+    return (mixed >> HALF) & mask
 
 
 @njit(cache=True)
@@ -112,13 +112,14 @@ def _is_word(text, start, end, fold, blob, begin):
 def _find(low, high, text, start, end, fold, slots, blob, bounds, n_words):
     """The number of the word with this key, which is added to the table if it is new."""
     length = np.uint64(end - start)
-    slot = _first_slot(low, high, length, slots)
+    mask = np.uint64(len(slots) - 1)
+    slot = _first_slot(low, high, length, mask)
     while slots[slot, 2] != 0:
         if slots[slot, 0] == low and slots[slot, 1] == high and slots[slot, 2] >> HALF == length:
             number = np.int64(slots[slot, 2] & LOW_HALF) - 1
             if length <= 2 * KEY_BYTES or _is_word(text, start, end, fold, blob, bounds[number]):
                 return number
-        slot = (slot + ONE) & np.uint64(len(slots) - 1)
+        slot = (slot + ONE) & mask
     _put(slots, slot, low, high, length, n_words)
     at = bounds[n_words]
     for i in range(end - start):
@@ -204,7 +205,8 @@ def number_words(text, ends, are_words, first_text, slots, blob, bounds, n_words
 
     A text is split before its words are looked up, so that the processor waits for the slots of several words at once.
     """
-    n = 0
+    n = NONE
+    mask = np.uint64(len(slots) - 1)
     longest = 0
     for number in range(first_text, len(ends)):
         longest = max(longest, ends[number] - (ends[number - 1] if number else 0))
@@ -215,28 +217,36 @@ def number_words(text, ends, are_words, first_text, slots, blob, bounds, n_words
         end = ends[number]
         size = end - start
         if bounds[n_words] + size > len(blob) or 2 * (n_words + size // 2 + 1) > len(slots):
-            return number, n, n_words
+            return number, np.int64(n), n_words
         if are_words[number]:
             fold, n_found = UNCHANGED, _split_lines(text, start, end, keys, of_words)
         else:
             fold, n_found = FOLDED, _split_words(text, start, end, keys, of_words)
-        for i in range(n_found):
+        for i in range(np.uint64(n_found)):
             low, high = keys[i, 0], keys[i, 1]
-            found = _find(low, high, text, of_words[i, 0], of_words[i, 1], fold, slots, blob, bounds, n_words)
-            n_words += found == n_words
-            numbers[n] = found
-            n += 1
+            length = np.uint64(of_words[i, 1] - of_words[i, 0])
+            slot = _first_slot(low, high, length, mask)
+            # Most words are found here; a call would cost more than the look-up.
+            entry = slots[slot, 2]
+            if length <= 2 * KEY_BYTES and entry >> HALF == length and slots[slot, 0] == low and slots[slot, 1] == high:
+                numbers[n] = np.int64(entry & LOW_HALF) - 1
+            else:
+                found = _find(low, high, text, of_words[i, 0], of_words[i, 1], fold, slots, blob, bounds, n_words)
+                n_words += found == n_words
+                numbers[n] = found
+            n += ONE
         lengths[number] = n_found
-    return len(ends), n, n_words
+    return len(ends), np.int64(n), n_words
 
 
 @njit(cache=True, nogil=True)
 def hash_words(slots, blob, bounds, n_words):
     """Put the words of a table into slots that are free."""
+    mask = np.uint64(len(slots) - 1)
     for number in range(n_words):
         length = np.uint64(bounds[number + 1] - bounds[number])
         low, high = _key(blob, bounds[number], bounds[number + 1], UNCHANGED)
-        slot = _first_slot(low, high, length, slots)
+        slot = _first_slot(low, high, length, mask)
         while slots[slot, 2] != 0:
-            slot = (slot + ONE) & np.uint64(len(slots) - 1)
+            slot = (slot + ONE) & mask
         _put(slots, slot, low, high, length, number)

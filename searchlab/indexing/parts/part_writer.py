@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from searchlab.analysis.analyzer import AnalysisSettings
 from searchlab.cluster.worker_files import require_files
 from searchlab.corpus.document_parts import DocumentPart, PartFile, ReadingSettings
-from searchlab.corpus.reading_notes import ReadingEvent, ReadingNotes
+from searchlab.corpus.reading_notes import ReadingEvent, ReadingEvents, ReadingNotes
 from searchlab.indexing.building.update import FoundChanges, IndexChanges
 from searchlab.indexing.building.workers import RollingShardWriter
 from searchlab.indexing.language_fields import add_languages
@@ -49,14 +49,6 @@ class WrittenPart:
     notes: ReadingNotes
     events: list[ReadingEvent]
     n_documents: Counter[int]
-
-
-class ReadingEvents(list[ReadingEvent]):
-    """The events of a reading in a list."""
-
-    def add(self, event: ReadingEvent) -> None:
-        """Receive an event."""
-        self.append(event)
 
 
 def write_part(

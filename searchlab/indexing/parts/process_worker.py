@@ -21,13 +21,13 @@ from zstandard import ZstdCompressor, ZstdDecompressor
 
 from searchlab.analysis.analyzer import AnalysisSettings
 from searchlab.corpus.document_parts import DocumentPart, ReadingSettings
-from searchlab.corpus.reading_notes import ReadingEvent, ReadingNotes
+from searchlab.corpus.reading_notes import ReadingEvent, ReadingEvents, ReadingNotes
 from searchlab.indexing.building.worker_process import Receive, Send, serve_parent
 from searchlab.indexing.building.workers import RollingShardWriter
 from searchlab.indexing.deduplication.same_records import hash_keys
 from searchlab.indexing.language_fields import add_languages
+from searchlab.indexing.parts.compiled_loops import load_compiled_loops
 from searchlab.indexing.parts.part_identities import hash_content
-from searchlab.indexing.parts.part_writer import ReadingEvents
 from searchlab.indexing.storage.digest import digest
 from searchlab.indexing.storage.shard import ShardRecord
 from searchlab.records import Document
@@ -96,9 +96,7 @@ def main() -> None:
 
 
 def _work(receive: Receive, send: Send) -> list[ShardRecord]:
-    # Its share is large enough for compiled loops.
-    import searchlab.indexing.inversion.word_kernel  # noqa: F401
-
+    load_compiled_loops()
     task: ReadingTask = receive()
     shards = RollingShardWriter(task.folder, task.prefix, task.analysis, on_written=gc.collect)
     waiting: deque[_Documents] = deque()

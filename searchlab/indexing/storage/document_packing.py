@@ -13,7 +13,7 @@ import numpy as np
 import orjson
 from zstandard import ZstdCompressor
 
-from searchlab.indexing.storage.long_body import BlockMeasures, cut_body
+from searchlab.indexing.storage.long_body import MAX_WHOLE_LENGTH, BlockMeasures, cut_body
 from searchlab.indexing.storage.stored_documents import LENGTH_BYTES, LONG_MAGIC
 from searchlab.records import Document
 from searchlab.types import Array
@@ -28,6 +28,8 @@ JOINED_AT_ONCE = 1 << 14
 def pack_document(document: Document, n_terms: Sequence[int] = ()) -> bytes:
     """The bytes of a document; `n_terms` has the number of terms of each block of a long body, if that is known."""
     compress = _COMPRESSOR.compress
+    if len(document.body) <= MAX_WHOLE_LENGTH:
+        return compress(_as_json(document.title, document.body, document.fields))
     blocks = cut_body(document.body)
     if len(blocks) < 2:
         return compress(_as_json(document.title, document.body, document.fields))
@@ -63,6 +65,8 @@ def _as_json(title: str, body: str | list[list[int]], fields: Mapping[str, Any])
     # Python's own encoder for the fields: orjson writes NaN as null, and some types in another way.
     others = _dump(dict(fields)) if fields else b"{}"
     try:
+        if not fields:
+            return orjson.dumps((title, body, {}))
         return b"%b,%b]" % (orjson.dumps([title, body])[:-1], others)
     except orjson.JSONEncodeError:  # a surrogate
         return b"%b,%b]" % (_dump([title, body])[:-1], others)

@@ -26,6 +26,9 @@ from searchlab.types import Array
 FREQUENT_AMONG = 1 << 14
 # A term has units of a byte if at least one token in this many is the term: then these take less than two bytes each.
 BYTE_AMONG = 256
+# Units that are summed at once; and tokens whose positions are put behind each other at once.
+UNITS_AT_ONCE = 1 << 14
+TOKENS_AT_ONCE = 1 << 18
 BYTE_UNIT, SHORT_UNIT = np.dtype("u1"), np.dtype("<u2")
 
 
@@ -65,28 +68,69 @@ class TermPositions:
 
     def of(self, term: int) -> Array:
         """The positions of a frequent term; raises IndexCorrupt if they cannot be right."""
+        reader = self.read(term)
+        dtype = np.int32 if self.n_tokens <= np.iinfo(np.int32).max else np.int64
+        limits = [*range(TOKENS_AT_ONCE, self.n_tokens, TOKENS_AT_ONCE), self.n_tokens]
+        return np.concatenate([reader.below(limit).astype(dtype) for limit in limits])
+
+    def read(self, term: int) -> PositionReader:
+        """The positions of a frequent term, to be read in pieces."""
         row = self._rows[term]
         begin, end = self.offsets[row : row + 2].tolist()
         count = int(self.counts[term])
         unit = unit_type(count, self.n_tokens)
         if not 0 <= begin <= end <= len(self.units) or (end - begin) % unit.itemsize:
             raise self.offsets.damaged(f"positions of term {term} with wrong offsets")
-        units = self.units[begin:end].view(unit)
-        # The last sum is compared in a type that holds it, so that none of those before it is out of range either.
-        if units.sum(dtype=np.int64) >= self.n_tokens:
-            raise self.units.damaged(f"positions of term {term} beyond the tokens")
-        sums = units.cumsum(dtype=np.int32 if self.n_tokens <= np.iinfo(np.int32).max else np.int64)
-        ends = units != np.iinfo(unit).max
-        positions: Array = sums if ends.all() else sums[ends]
-        self.units.release(begin, end)
-        if not len(positions) == count > 0:
-            raise self.units.damaged(f"{len(positions)} positions of term {term}, expected {count}")
-        return positions
+        return PositionReader(self.units, range(begin, end), unit, term, count, self.n_tokens)
 
     def docs_of(self, positions: Array) -> Array:
         """The documents that have tokens at these positions."""
         docs: Array = np.searchsorted(self.token_offsets.whole, positions, "right") - 1
         return docs
+
+
+class PositionReader:
+    """Reads the positions of a term in ascending order; the pages that were read leave the memory of the process.
+
+    In pieces: a few small arrays are used again and again, where large ones would be fetched from the system page by
+    page, which takes longer than all else. Raises IndexCorrupt for positions that cannot be right.
+    """
+
+    def __init__(self, units: Column, rows: range, unit: np.dtype[Any], term: int, count: int, n_tokens: int) -> None:
+        self._column, self._rows = units, rows
+        self._units: Array = units[rows.start : rows.stop].view(unit)
+        self._largest = np.iinfo(unit).max
+        self._term, self._count, self._n_tokens = term, count, n_tokens
+        # The units that are summed, their sum, the positions among their sums, and those that were not asked for yet.
+        self._n_units = self._sum = self._n_positions = 0
+        self._waiting = np.zeros(0, np.int64)
+
+    def below(self, limit: int) -> Array:
+        """The next positions, up to the last one below a limit."""
+        pieces = [self._waiting]
+        while self._n_units < len(self._units) and self._sum < limit:
+            pieces.append(self._sum_units())
+        if self._n_units == len(self._units) and self._n_positions != self._count:
+            raise self._column.damaged(f"{self._n_positions} positions of term {self._term}, expected {self._count}")
+        positions = np.concatenate(pieces) if len(pieces) > 1 else self._waiting
+        n = int(positions.searchsorted(limit))
+        self._waiting = positions[n:]
+        return positions[:n]
+
+    def _sum_units(self) -> Array:
+        """The positions of the next units."""
+        units = self._units[self._n_units : self._n_units + UNITS_AT_ONCE]
+        self._n_units += len(units)
+        sums = units.cumsum(dtype=np.int64)
+        sums += self._sum
+        self._sum = int(sums[-1])
+        if self._sum >= self._n_tokens:
+            raise self._column.damaged(f"positions of term {self._term} beyond the tokens")
+        positions: Array = sums if units.max() < self._largest else sums[units != self._largest]
+        self._n_positions += len(positions)
+        if self._n_units == len(self._units):
+            self._column.release(self._rows.start, self._rows.stop)
+        return positions
 
 
 def unit_type(count: int, n_tokens: int) -> np.dtype[Any]:

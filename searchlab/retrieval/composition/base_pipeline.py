@@ -20,14 +20,9 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import numpy as np
 
-from searchlab.cluster.cluster import Cluster, as_cluster
-from searchlab.corpus import Run
-from searchlab.corpus.values.conversion import make_topics
 from searchlab.errors import SettingError, TrainingTopicsWarning, not_an_object, warn_caller
 from searchlab.records import Topic
-from searchlab.retrieval.composition.cluster_batch import search_on_cluster
 from searchlab.retrieval.composition.steps import Step, require_cutoff
-from searchlab.retrieval.composition.topic_batch import FoundTopics, choose_jobs, make_pipeline_run, search_numbered
 from searchlab.retrieval.fields.matches import Marks, Matches
 from searchlab.retrieval.fields.sorting import SortOrder, require_order
 from searchlab.retrieval.query.filters import Filter
@@ -36,6 +31,8 @@ from searchlab.retrieval.search_arguments import Filters, parse_filters, require
 from searchlab.types import Array, Progress, no_progress
 
 if TYPE_CHECKING:
+    from searchlab.cluster.cluster import Cluster
+    from searchlab.corpus import Run
     from searchlab.corpus.trec.packed_docnos import PackedDocnos
     from searchlab.retrieval.engine import SearchEngine
     from searchlab.retrieval.expansion import RM3
@@ -135,6 +132,15 @@ class BasePipeline(ABC):
 
         A model that was trained on some of the topics ranks these too well: a `TrainingTopicsWarning` says so.
         """
+        # Loaded here, since a single search needs none of them.
+        from searchlab.corpus.values.conversion import make_topics
+        from searchlab.retrieval.composition.topic_batch import (
+            FoundTopics,
+            choose_jobs,
+            make_pipeline_run,
+            search_numbered,
+        )
+
         require_k(k)
         n_jobs = choose_jobs(jobs)
         listed, wanted = make_topics(topics), parse_filters(filters)
@@ -155,6 +161,9 @@ class BasePipeline(ABC):
                 stop=self.engine.interrupt,
             )
         else:
+            from searchlab.cluster.cluster import as_cluster
+            from searchlab.retrieval.composition.cluster_batch import search_on_cluster
+
             found = search_on_cluster(as_cluster(cluster), self, listed, k, syntax, wanted, divide, progress)
         for topic, remarks in zip(listed, chain.from_iterable(part.remarks for part in found), strict=True):
             warn_of_remarks(topic.text, remarks)

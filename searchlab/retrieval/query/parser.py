@@ -26,6 +26,7 @@ from whoosh.qparser import syntax as tokens
 from searchlab.indexing.storage.field_values import parse_number
 from searchlab.retrieval.query.ranges import parse_period
 from searchlab.retrieval.query.syntax_tree import (
+    LETTER,
     And,
     BooleanClauses,
     Boost,
@@ -65,7 +66,6 @@ _RANGE = rf"(?P<open>[\[{{])\s*((?P<start>{_VALUE})\s+)?(TO|to)(\s+(?P<end>{_VAL
 _SIGNED = r'(?=[\w("“”*?])'
 
 _FIELD_NAME = re.compile(r"[^\W\d][\w.-]*")
-_LETTER = re.compile(r"[^\W_]")
 # Marks that remain in a word: those of phrases and ranges have been consumed.
 _MARK = re.compile(r'["“”\[\]{}]')
 
@@ -150,7 +150,7 @@ def _check(tagged: Iterable[Any], fields: frozenset[str]) -> None:
                     raise QuerySyntaxError("a bracket is not opened")
                 opened -= 1
                 _check_operand(before, "a group is empty")
-            case PhraseToken() if not _LETTER.search(token.text):
+            case PhraseToken() if not LETTER.search(token.text):
                 raise QuerySyntaxError("a phrase is empty")
             case WildcardToken():
                 if PhraseToken in (type(last), type(following)):
@@ -208,7 +208,7 @@ class _Converter:
             case plugins.FuzzyTermPlugin.FuzzyTermNode():
                 return Fuzzy(token.text, token.maxdist, token.prefixlength, token.fieldname)
             case WildcardToken() | PrefixToken():
-                if not _LETTER.search(token.text):
+                if not LETTER.search(token.text):
                     raise QuerySyntaxError("a wildcard stands alone")
                 return Wildcard(token.text + "*" * isinstance(token, PrefixToken), token.fieldname)
             case tokens.RangeNode():

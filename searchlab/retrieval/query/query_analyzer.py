@@ -32,6 +32,7 @@ from searchlab.retrieval.query.syntax_tree import (
     leaves,
     looks_plain,
     positive_leaves,
+    read_one_phrase,
 )
 from searchlab.retrieval.query.term_patterns import MAX_VARIANTS, TermPatterns
 from searchlab.retrieval.results import Query
@@ -75,6 +76,8 @@ class QueryAnalyzer:
             return identified
         if looks_plain(text):
             return self._parse_words(text, stream)
+        if (phrase := read_one_phrase(text)) is not None:
+            return self.interpret(phrase, stream, text)
         from searchlab.retrieval.query.parser import parse
 
         try:

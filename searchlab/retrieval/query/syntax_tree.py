@@ -22,6 +22,13 @@ _SYNTAX = re.compile(
 )
 
 
+# A query that is one phrase, perhaps with a slop; and what a phrase has at least.
+_ONE_PHRASE = re.compile(r'\s*["“”](?P<text>[^"“”]*)["“”](~(?P<slop>[1-9][0-9]{0,8}))?\s*')
+LETTER = re.compile(r"[^\W_]")
+# Of a phrase that is read without the parser, which has its own limit.
+MAX_PHRASE_LENGTH = 1_000
+
+
 class QuerySyntaxError(Exception):
     """A query that breaks the rules of the syntax; `reason` says how in one clause."""
 
@@ -121,6 +128,15 @@ Node: TypeAlias = Leaf | Boost | And | Or | Not | BooleanClauses
 def looks_plain(text: str) -> bool:
     """Whether a text is only words, and needs no parser."""
     return _SYNTAX.search(text) is None
+
+
+def read_one_phrase(text: str) -> Phrase | None:
+    """The phrase that is all of a query, as `parser.parse` reads it; None for any other query.
+
+    Loading the parser takes longer than most searches.
+    """
+    found = _ONE_PHRASE.fullmatch(text) if len(text) <= MAX_PHRASE_LENGTH else None
+    return Phrase(found["text"], int(found["slop"] or 1)) if found and LETTER.search(found["text"]) else None
 
 
 def leaves(node: Node) -> Iterator[Leaf]:

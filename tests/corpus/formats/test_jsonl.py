@@ -54,6 +54,15 @@ def test_control_characters_are_kept_out_however_they_are_written(write, field):
     assert (document.docno, document.title, document.body) == ("a-1", "x y z", "\ufeffb")
 
 
+@pytest.mark.parametrize("blank", ["\x00", "\x1f", "\x7f", "\x85"])
+def test_control_characters_of_a_line_count_as_blanks_wherever_they_are(write, blank):
+    path = write(
+        "docs.jsonl", f'{{"id": "0"}}\n{blank}{{{blank}"id"{blank}: "a",{blank}"body": "x{blank}y"}}{blank}\n{blank}\n'
+    )
+    _, document = read_documents([path])
+    assert (document.docno, document.body) == ("a", "x y")
+
+
 @pytest.mark.parametrize("docno", ["a b", "", "\ufeffa", "a\u2003b", "a\tb"])
 def test_a_docno_that_is_no_column_of_a_run_is_a_bad_record(write, docno):
     path = write("docs.jsonl", json.dumps({"id": docno, "body": "x"}) + "\n")

@@ -21,6 +21,7 @@ from searchlab.retrieval.query.syntax_tree import (
     leaves,
     looks_plain,
     positive_leaves,
+    read_one_phrase,
 )
 from tests.hypothesis_profiles import examples
 
@@ -341,3 +342,43 @@ def test_a_long_text_of_anything_comes_to_an_end(piece):
         assert format_tree(parse(text, FIELDS))
     except QuerySyntaxError as error:
         assert len(error.reason) < 200
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '"a b"',
+        " “lung  cancer”~3\t",
+        '"t-cell (AND) year:5 a* +b ~2^3"',
+        '"Ünïcode ७"',
+        '"a\n b"~999999999',
+        "”a“",
+        '"a"',
+    ],
+)
+def test_a_query_that_is_one_phrase_is_read_as_by_the_parser(text):
+    found = read_one_phrase(text)
+    assert found is not None
+    assert found == parse(text, FIELDS)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '""',
+        '" _ "',
+        '"a" "b"',
+        'title:"a"',
+        '"a"~0',
+        '"a"~',
+        '"a"^2',
+        '+"a"',
+        '"a',
+        'a"',
+        '"a"b"',
+        "a",
+        f'"{"a" * 1000}"',
+    ],
+)
+def test_other_queries_are_left_to_the_parser(text):
+    assert read_one_phrase(text) is None

@@ -31,6 +31,8 @@ PADDING = 8
 MAX_WIDTH = 32
 # NumPy packs or unpacks about this many postings in the time that numba takes to load.
 MIN_COMPILED_POSTINGS = 3_000_000
+# NumPy unpacks the numbers of narrow blocks in groups of eight, which fit into eight bytes.
+GROUP, MAX_GROUP_WIDTH = 8, 8
 # Numbers that NumPy packs at once.
 PACKED_AT_ONCE = 1 << 16
 
@@ -93,11 +95,15 @@ def unpack_postings(blob: Array, starts: Array, n_postings: Array, docs: Array, 
         for kind in (0, 1)
     )
     # Sums over all terms, less those before each term.
-    sums = np.cumsum(gaps.astype(np.int64) + 1)
-    begins = offsets_of(n_postings)[:-1]
-    before = np.where(begins > 0, sums[begins - 1], 0) if len(sums) else begins
-    docs[:] = sums - np.repeat(before, n_postings) - 1
-    tfs[:] = more + np.uint32(1)
+    sums = np.cumsum(gaps, dtype=np.uint32)
+    sums += np.arange(len(sums), dtype=np.uint32)
+    if len(n_postings) > 1 and len(sums):
+        begins = offsets_of(n_postings)[:-1]
+        before = np.where(begins > 0, sums[begins - 1] + np.uint32(1), np.uint32(0))
+        sums -= np.repeat(before, n_postings)
+    docs[:] = sums
+    tfs[:] = more
+    tfs += tfs.dtype.type(1)
 
 
 class _Blocks(NamedTuple):
@@ -153,19 +159,50 @@ def _put_blocks(blob: Array, at: Array, numbers: Array, begins: Array, lengths: 
 
 def _take_blocks(blob: Array, at: Array, widths: Array, lengths: Array) -> Array:
     """The numbers of blocks, one block after the other."""
+    is_narrow = widths <= MAX_GROUP_WIDTH
+    if is_narrow.all():
+        return _take_groups(blob, at, widths, lengths)
+    numbers = np.empty(lengths.sum(), np.uint32)
+    in_narrow = np.repeat(is_narrow, lengths)
+    numbers[in_narrow] = _take_groups(blob, at[is_narrow], widths[is_narrow], lengths[is_narrow])
+    numbers[~in_narrow] = _take_singly(blob, at[~is_narrow], widths[~is_narrow], lengths[~is_narrow])
+    return numbers
+
+
+def _take_groups(blob: Array, at: Array, widths: Array, lengths: Array) -> Array:
+    """The same for narrow blocks: eight numbers of w bits begin with a byte, and are w bytes."""
+    n_groups = -(-lengths // GROUP)
+    places = concatenate_ranges(np.zeros_like(n_groups), n_groups, BLOCK // GROUP)
+    of_groups = np.repeat(widths, n_groups)
+    words = _words(blob)[np.repeat(at, n_groups) + places * of_groups]
+    masks, shifts = ((1 << of_groups) - 1).astype(np.uint8), of_groups.astype(np.uint64)
+    numbers = np.empty((len(words), GROUP), np.uint8)
+    # Column by column, with the lowest byte of each word: a third of the time of all shifts at once.
+    for place in range(GROUP):
+        np.bitwise_and(words.astype(np.uint8), masks, out=numbers[:, place])
+        words >>= shifts
+    if (lengths[:-1] % GROUP).any():
+        in_block = GROUP * places[:, None] + np.arange(GROUP)
+        return numbers[in_block < np.repeat(lengths, n_groups)[:, None]]
+    whole: Array = numbers.ravel()[: lengths.sum()]
+    return whole
+
+
+def _take_singly(blob: Array, at: Array, widths: Array, lengths: Array) -> Array:
+    """The same for blocks of any width, number by number."""
     within = concatenate_ranges(np.zeros_like(lengths), lengths, BLOCK)
     bits = np.repeat(8 * at, lengths) + within * np.repeat(widths, lengths)
     masks = (np.uint64(1) << widths.astype(np.uint64)) - np.uint64(1)
-    return _take_numbers(blob, bits, np.repeat(masks, lengths))
+    numbers = (_words(blob)[bits >> 3] >> (bits & 7).astype(np.uint64)) & np.repeat(masks, lengths)
+    taken: Array = numbers.astype(np.uint32)
+    return taken
 
 
-def _take_numbers(blob: Array, bits: Array, masks: Array) -> Array:
-    """The numbers that begin at these bits."""
-    words = np.lib.stride_tricks.as_strided(
+def _words(blob: Array) -> Array:
+    """The eight bytes from each byte on, as a number."""
+    return np.lib.stride_tricks.as_strided(
         blob[:PADDING].view("<u8"), (max(len(blob) - PADDING + 1, 0),), (1,), writeable=False
     )
-    numbers: Array = (words[bits >> 3] >> (bits & 7).astype(np.uint64)) & masks
-    return numbers.astype(np.uint32)
 
 
 def _bits(numbers: Array, width: int) -> Array:

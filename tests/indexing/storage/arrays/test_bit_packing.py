@@ -61,6 +61,23 @@ def test_unpacked_postings_are_those_that_were_packed(kernels, postings):
         assert np.array_equal(found, [docs[rows], tfs[rows]])
 
 
+@pytest.mark.parametrize("width", range(1, 33))
+def test_numbers_of_every_width_in_blocks_of_every_kind(kernels, width):
+    # Whole blocks, blocks that end within eight numbers, and beside them blocks of a bit and of all widths.
+    rng = np.random.default_rng(width)
+    lengths = [1, 8, 13, 128, 130, 136, 300]
+    widths = np.repeat([width, 1, width], [1, 3, 3])
+    docs = np.concatenate([np.arange(n) for n in lengths]).astype(np.uint32)
+    tfs = np.concatenate(
+        [rng.integers(1, 1 << bits, n) for n, bits in zip(lengths, widths.tolist(), strict=True)]
+    ).astype(np.uint32)
+    packed = pack_postings(np.cumsum([0, *lengths]), docs, tfs)
+    for first in range(len(lengths)):
+        found = np.zeros((2, sum(lengths[first:])), np.uint32)
+        unpack_postings(packed.blob, packed.starts[first:], np.array(lengths[first:]), *found)
+        assert np.array_equal(found, [docs[-found.shape[1] :], tfs[-found.shape[1] :]])
+
+
 def test_compiled_and_plain_code_pack_the_same_bytes(monkeypatch, postings):
     monkeypatch.setattr(bit_packing, "MIN_COMPILED_POSTINGS", 0)
     compiled = pack_postings(*postings)
