@@ -70,7 +70,6 @@ ALLOWED_IMPORTERS = {
         "indexing/inversion/inversion_kernel.py",
         "indexing/inversion/word_kernel.py",
         "indexing/docno_kernels.py",
-        "indexing/parts/compiled_loops.py",
         "indexing/storage/arrays/bit_packing_kernels.py",
         "indexing/whoosh/compiled_encoding.py",
         "scorers/execution/impact_kernels.py",

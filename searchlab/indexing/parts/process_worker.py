@@ -26,7 +26,6 @@ from searchlab.indexing.building.worker_process import Receive, Send, serve_pare
 from searchlab.indexing.building.workers import RollingShardWriter
 from searchlab.indexing.deduplication.same_records import hash_keys
 from searchlab.indexing.language_fields import add_languages
-from searchlab.indexing.parts.compiled_loops import load_compiled_loops
 from searchlab.indexing.parts.part_identities import hash_content
 from searchlab.indexing.storage.digest import digest
 from searchlab.indexing.storage.shard import ShardRecord
@@ -96,7 +95,11 @@ def main() -> None:
 
 
 def _work(receive: Receive, send: Send) -> list[ShardRecord]:
-    load_compiled_loops()
+    # Its share is large enough for compiled loops.
+    import searchlab.indexing.inversion.word_kernel  # noqa: F401
+
+    # What is loaded is never looked at again by the search for cycles.
+    gc.freeze()
     task: ReadingTask = receive()
     shards = RollingShardWriter(task.folder, task.prefix, task.analysis, on_written=gc.collect)
     waiting: deque[_Documents] = deque()

@@ -4,8 +4,6 @@ import json
 import os
 import random
 import signal
-import subprocess
-import sys
 
 import pytest
 
@@ -228,18 +226,3 @@ def test_an_update_is_compared_with_what_is_there(tmp_path, index_both, document
     one, three = index_both([path], prune=True)
     assert (three[1].n_added, three[1].n_unchanged, three[1].n_removed) == (1, 100, 20)
     assert_same(one, three, min_shards=1)
-
-
-def test_a_worker_loads_compiled_loops_without_linear_algebra():
-    script = """
-import sys
-from searchlab.indexing.inversion.shard_vocabulary import _WordTable
-from searchlab.indexing.parts.compiled_loops import load_compiled_loops
-load_compiled_loops()
-import numpy as np
-numbers, _ = _WordTable().number(["one two one"], np.array([False]))
-print(numbers.tolist(), "numba" in sys.modules, "scipy.linalg" in sys.modules)
-import scipy.linalg
-"""
-    ended = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    assert ended.stdout == "[0, 1, 0] True False\n"
