@@ -10,7 +10,7 @@ import math
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -97,14 +97,15 @@ class RM3(Step):
         likelihoods = np.exp((scores - scores.max()) / math.sqrt(n_words))
         likelihoods /= likelihoods.sum()
         # Shards number terms independently. Sums are formed in the order of the hits, whatever the shards.
-        rows: dict[str, int] = {}
-        all_rows, shares = [], []
         best = hits.shards[: self.documents], hits.docs[: self.documents]
         counted = engine.read_documents(TermReading(stream), *best)
-        for (texts, tfs), likelihood in zip(counted, likelihoods.tolist(), strict=True):
-            all_rows += [rows.setdefault(text, len(rows)) for text in texts]
-            shares.append(likelihood * tfs / tfs.sum())
-        probabilities = np.bincount(np.array(all_rows, np.int64), np.concatenate(shares))
+        found = list(chain.from_iterable(texts for texts, _ in counted))
+        rows = {text: row for row, text in enumerate(dict.fromkeys(found))}
+        shares = [
+            likelihood * tfs / tfs.sum() for (_, tfs), likelihood in zip(counted, likelihoods.tolist(), strict=True)
+        ]
+        of_rows = np.fromiter(map(rows.__getitem__, found), np.int64, len(found))
+        probabilities = np.bincount(of_rows, np.concatenate(shares))
         return RelevanceModel(engine.snapshot, stream, tuple(rows), probabilities)
 
     def expand(self, query: Query, model: RelevanceModel) -> Query:
