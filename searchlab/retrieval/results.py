@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Self, overload
 from searchlab.corpus.trec.packed_docnos import PackedDocnos
 from searchlab.indexing.snapshot import MIN_COMPILED_DOCNOS, Snapshot
 from searchlab.indexing.storage.columns import NGRAMS, STREAMS
-from searchlab.indexing.storage.stored_documents import StoredDocument
+from searchlab.indexing.storage.documents.stored_documents import StoredDocument
 from searchlab.notebook_html import MAX_ROWS, Cell, Markup, html_bar, html_block, html_table, marked_html
 from searchlab.records import Document, QueryTerm
 from searchlab.retrieval.fields.facets import N_VALUES, Facet, count_facet

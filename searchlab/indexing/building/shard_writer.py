@@ -25,9 +25,9 @@ from searchlab.indexing.inversion.ngram_builder import NgramBuilder
 from searchlab.indexing.inversion.shard_vocabulary import ShardVocabulary
 from searchlab.indexing.storage.arrays.string_table import PackedStrings
 from searchlab.indexing.storage.columns import STOP_WORD
-from searchlab.indexing.storage.digest import DIGEST_BYTES, digest
-from searchlab.indexing.storage.document_packing import PackedDocuments, pack_document
-from searchlab.indexing.storage.long_body import MAX_WHOLE_LENGTH, cut_body
+from searchlab.indexing.storage.documents.digest import DIGEST_BYTES, digest
+from searchlab.indexing.storage.documents.document_packing import PackedDocuments, pack_document
+from searchlab.indexing.storage.documents.long_body import MAX_WHOLE_LENGTH, cut_body
 from searchlab.indexing.storage.shard import ShardRecord
 from searchlab.records import Document
 from searchlab.types import Array

@@ -16,7 +16,7 @@ from searchlab.analysis.analyzer import TermLookup
 from searchlab.indexing.deduplication.duplicates import RENAMED
 from searchlab.indexing.snapshot import Snapshot
 from searchlab.indexing.storage.arrays.string_table import Strings
-from searchlab.indexing.storage.digest import digest
+from searchlab.indexing.storage.documents.digest import digest
 from searchlab.indexing.storage.shard import Shard, ShardRecord, largest_shard_lookup, write_deletions
 from searchlab.records import Document
 from searchlab.types import Array

@@ -35,7 +35,8 @@ from searchlab.indexing.checking.diagnosis import (
     ShardFindings,
 )
 from searchlab.indexing.storage.columns import ShardColumns, open_columns
-from searchlab.indexing.storage.digest import digest
+from searchlab.indexing.storage.documents.digest import digest
+from searchlab.indexing.storage.documents.stored_documents import StoredDocuments
 from searchlab.indexing.storage.layout import (
     COLUMNS,
     DELETED_PREFIX,
@@ -48,7 +49,6 @@ from searchlab.indexing.storage.layout import (
 from searchlab.indexing.storage.lock import lock_shard, unlock
 from searchlab.indexing.storage.manifest import Manifest, read_index_manifest
 from searchlab.indexing.storage.shard import ShardRecord, read_live
-from searchlab.indexing.storage.stored_documents import StoredDocuments
 from searchlab.indexing.whoosh.column_comparison import (
     WhooshMismatch,
     compare_contents,

@@ -21,7 +21,7 @@ from searchlab.indexing.inversion.ngram_builder import ngram_columns
 from searchlab.indexing.merging.field_merge import merge_fields
 from searchlab.indexing.storage.arrays.string_table import PackedStrings
 from searchlab.indexing.storage.columns import NGRAMS, STOP_WORD
-from searchlab.indexing.storage.document_packing import PackedDocuments
+from searchlab.indexing.storage.documents.document_packing import PackedDocuments
 from searchlab.indexing.storage.shard import Shard
 from searchlab.types import Array
 

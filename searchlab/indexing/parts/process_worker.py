@@ -27,7 +27,7 @@ from searchlab.indexing.building.workers import RollingShardWriter
 from searchlab.indexing.deduplication.same_records import hash_keys
 from searchlab.indexing.language_fields import add_languages
 from searchlab.indexing.parts.part_identities import hash_content
-from searchlab.indexing.storage.digest import digest
+from searchlab.indexing.storage.documents.digest import digest
 from searchlab.indexing.storage.shard import ShardRecord
 from searchlab.records import Document
 from searchlab.types import Array

@@ -44,7 +44,7 @@ from searchlab.indexing.storage.arrays.column import Column
 from searchlab.indexing.storage.arrays.narrow_column import NarrowColumn
 from searchlab.indexing.storage.arrays.packed_columns import open_postings
 from searchlab.indexing.storage.arrays.string_table import Strings
-from searchlab.indexing.storage.digest import DIGEST_BYTES
+from searchlab.indexing.storage.documents.digest import DIGEST_BYTES
 from searchlab.indexing.storage.field_columns import FieldColumns
 from searchlab.indexing.storage.streams import PassageRanges, Passages, Stream, Text
 from searchlab.indexing.storage.term_positions import TermPositions

@@ -21,10 +21,10 @@ from searchlab.atomic_file import sync_folder
 from searchlab.errors import REBUILD, IndexCorrupt, unreadable
 from searchlab.indexing.storage.arrays.array_file import ArrayFile, write_arrays
 from searchlab.indexing.storage.columns import ShardColumns, open_columns
+from searchlab.indexing.storage.documents.stored_documents import StoredDocuments
 from searchlab.indexing.storage.file_sync import sync_file
 from searchlab.indexing.storage.layout import COLUMNS, DELETED_PREFIX, SHARD_PREFIX, STORED_DOCUMENTS
 from searchlab.indexing.storage.lock import lock_shard, unlock
-from searchlab.indexing.storage.stored_documents import StoredDocuments
 from searchlab.json_records import file_table, inner_path, one_line, whole_number
 from searchlab.records import Document
 from searchlab.types import Array

@@ -16,8 +16,8 @@ import numpy as np
 from searchlab.analysis.analyzer import TextAnalyzer
 from searchlab.array_ranges import offsets_of
 from searchlab.indexing.snapshot import Snapshot
-from searchlab.indexing.storage.long_body import LongBody
-from searchlab.indexing.storage.stored_documents import StoredDocument
+from searchlab.indexing.storage.documents.long_body import LongBody
+from searchlab.indexing.storage.documents.stored_documents import StoredDocument
 from searchlab.records import PAGE_BREAK
 from searchlab.retrieval.highlight.snippets import SNIPPET_WORDS, Snippet
 from searchlab.types import Array

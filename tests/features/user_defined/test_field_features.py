@@ -13,7 +13,7 @@ from searchlab.features.feature_sets import find_feature, make_feature_set
 from searchlab.features.measuring.candidate_readings import find_greatest
 from searchlab.features.user_defined.field_features import find_field_feature, list_field_features
 from searchlab.indexing.building.deletion import delete
-from searchlab.indexing.storage.stored_documents import StoredDocuments
+from searchlab.indexing.storage.documents.stored_documents import StoredDocuments
 from searchlab.records import Document, Topic
 from searchlab.retrieval.engine import SearchEngine
 

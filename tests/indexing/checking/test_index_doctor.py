@@ -20,7 +20,7 @@ from searchlab.indexing.merging.merge import merge
 from searchlab.indexing.snapshot import Snapshot
 from searchlab.indexing.storage.arrays.array_file import ArrayFile, write_arrays
 from searchlab.indexing.storage.arrays.string_table import PackedStrings
-from searchlab.indexing.storage.document_packing import PackedDocuments, pack_document
+from searchlab.indexing.storage.documents.document_packing import PackedDocuments, pack_document
 from searchlab.indexing.storage.file_sync import sync_tree
 from searchlab.indexing.storage.layout import (
     COLUMNS,

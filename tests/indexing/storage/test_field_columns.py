@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from searchlab.indexing.snapshot import Snapshot
-from searchlab.indexing.storage.digest import digest
+from searchlab.indexing.storage.documents.digest import digest
 from searchlab.indexing.storage.field_columns import GAP
 from searchlab.indexing.storage.field_values import parse_date
 from searchlab.records import Document

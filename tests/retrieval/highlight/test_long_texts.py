@@ -8,8 +8,8 @@ import pytest
 
 import searchlab
 from searchlab.analysis.analyzer import AnalysisSettings
-from searchlab.indexing.storage.long_body import BLOCK_LENGTH, MAX_WHOLE_LENGTH
-from searchlab.indexing.storage.stored_documents import StoredDocuments
+from searchlab.indexing.storage.documents.long_body import BLOCK_LENGTH, MAX_WHOLE_LENGTH
+from searchlab.indexing.storage.documents.stored_documents import StoredDocuments
 from searchlab.records import Document
 from searchlab.retrieval.engine import SearchEngine
 from searchlab.retrieval.highlight.long_texts import TERMS_AT_ONCE, TextPart, find_best_position

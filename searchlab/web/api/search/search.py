@@ -11,7 +11,7 @@ import numpy as np
 
 from searchlab.analysis.tokenizer import fold_text
 from searchlab.errors import SettingError, StoreError
-from searchlab.indexing.storage.stored_documents import StoredDocument
+from searchlab.indexing.storage.documents.stored_documents import StoredDocument
 from searchlab.rankers.systems import System
 from searchlab.retrieval.expansion import similar_query
 from searchlab.retrieval.fields.facets import parse_fields

@@ -13,8 +13,8 @@ import numpy as np
 import orjson
 from zstandard import ZstdCompressor
 
-from searchlab.indexing.storage.long_body import MAX_WHOLE_LENGTH, BlockMeasures, cut_body
-from searchlab.indexing.storage.stored_documents import LENGTH_BYTES, LONG_MAGIC
+from searchlab.indexing.storage.documents.long_body import MAX_WHOLE_LENGTH, BlockMeasures, cut_body
+from searchlab.indexing.storage.documents.stored_documents import LENGTH_BYTES, LONG_MAGIC
 from searchlab.records import Document
 from searchlab.types import Array
 

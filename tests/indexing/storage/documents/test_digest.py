@@ -2,7 +2,7 @@ from hashlib import blake2b
 
 import pytest
 
-from searchlab.indexing.storage.digest import digest
+from searchlab.indexing.storage.documents.digest import digest
 from searchlab.records import Document
 
 

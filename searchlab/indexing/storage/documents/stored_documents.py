@@ -30,7 +30,7 @@ from zstandard import ZstdDecompressor, ZstdError, frame_content_size
 from searchlab.array_ranges import offsets_of
 from searchlab.indexing.storage.arrays.array_file import ArrayFile
 from searchlab.indexing.storage.arrays.string_table import Strings
-from searchlab.indexing.storage.long_body import BlockMeasures, LongBody
+from searchlab.indexing.storage.documents.long_body import BlockMeasures, LongBody
 from searchlab.records import Document
 from searchlab.types import Array
 

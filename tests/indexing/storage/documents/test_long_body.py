@@ -7,8 +7,14 @@ from hypothesis import strategies as st
 
 from searchlab.analysis.languages import LANGUAGES
 from searchlab.analysis.tokenizer import split_ngrams, split_words
-from searchlab.indexing.storage import long_body
-from searchlab.indexing.storage.long_body import BLOCK_LENGTH, MAX_WHOLE_LENGTH, BlockMeasures, LongBody, cut_body
+from searchlab.indexing.storage.documents import long_body
+from searchlab.indexing.storage.documents.long_body import (
+    BLOCK_LENGTH,
+    MAX_WHOLE_LENGTH,
+    BlockMeasures,
+    LongBody,
+    cut_body,
+)
 
 # Words of several scripts with accents and marks of their own, punctuation and white space.
 TEXTS = st.text(

@@ -10,9 +10,9 @@ from searchlab.errors import IndexCorrupt
 from searchlab.indexing.storage.arrays.array_file import write_arrays
 from searchlab.indexing.storage.arrays.block_checksums import BLOCK_BYTES
 from searchlab.indexing.storage.arrays.string_table import Strings
-from searchlab.indexing.storage.document_packing import PackedDocuments, pack_document
-from searchlab.indexing.storage.long_body import MAX_WHOLE_LENGTH, cut_body
-from searchlab.indexing.storage.stored_documents import LONG_MAGIC, StoredDocuments
+from searchlab.indexing.storage.documents.document_packing import PackedDocuments, pack_document
+from searchlab.indexing.storage.documents.long_body import MAX_WHOLE_LENGTH, cut_body
+from searchlab.indexing.storage.documents.stored_documents import LONG_MAGIC, StoredDocuments
 from searchlab.records import Document
 
 
