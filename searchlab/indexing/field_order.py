@@ -1,4 +1,4 @@
-"""The order of the values of a field over all shards, each of which numbers its own values."""
+"""The values of a field over all shards, each of which numbers its own: their order, and how they are written."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from searchlab.indexing.storage.field_columns import FieldColumns
+from searchlab.indexing.storage.field_columns import SEPARATOR, FieldColumns
+from searchlab.indexing.storage.field_values import normalise_value, scalar_values, value_text
+from searchlab.indexing.storage.shard import Shard
 from searchlab.types import Array
 
 
@@ -42,3 +44,25 @@ def sort_keys(columns: Sequence[FieldColumns], ranks: ValueRanks, name: str, *, 
             # The position -1, of documents without a value, is that of the NaN.
             keys.append(np.append(of_shard.astype(np.float64), np.nan)[fields.first_values(name)])
     return keys
+
+
+def written_value(shards: Sequence[Shard], ranks: ValueRanks, name: str, rank: int) -> str:
+    """The value of a field with this rank, as the first live document that has it writes it."""
+    for shard, of_shard in zip(shards, ranks.by_shard, strict=True):
+        position = int(np.searchsorted(of_shard, rank))
+        if position == len(of_shard) or of_shard[position] != rank:
+            continue
+        columns = shard.columns.fields
+        number = columns.values_of(name)[position]
+        docs = columns.with_value_number(number)
+        if shard.live is not None:
+            docs = docs[shard.live[docs]]
+        if len(docs):
+            return _as_written(shard, int(docs[0]), name, columns.values[number].partition(SEPARATOR)[2])
+    raise IndexError(rank)
+
+
+def _as_written(shard: Shard, doc: int, name: str, value: str) -> str:
+    stored = shard.stored.read(doc).fields.get(name)
+    written = (value_text(scalar) for scalar in scalar_values(stored))
+    return next((" ".join(text.split()) for text in written if normalise_value(text) == value), value)

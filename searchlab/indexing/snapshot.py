@@ -17,7 +17,7 @@ import numpy as np
 
 from searchlab.analysis.analyzer import Analyzer, NgramAnalyzer, TextAnalyzer
 from searchlab.errors import REBUILD, IndexCorrupt, IndexOutdated, SettingError, StoreError, unknown_name
-from searchlab.indexing.field_order import ValueRanks, rank_values, sort_keys
+from searchlab.indexing.field_order import ValueRanks, rank_values, sort_keys, written_value
 from searchlab.indexing.storage.columns import NGRAMS, STREAMS, WordTable
 from searchlab.indexing.storage.field_columns import MAX_CACHED_FIELDS
 from searchlab.indexing.storage.manifest import Manifest, read_index_manifest
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 # Terms in each cache: feedback looks up some tens of terms for a query, of which the best are searched.
 MAX_CACHED_TERMS = 1 << 15
+# Values of fields as documents write them: a page of results has some tens.
+MAX_CACHED_VALUES = 1 << 12
 # Docnos of fewer documents are read without compiled code, which a single query would have to load.
 MIN_COMPILED_DOCNOS = 64
 # Snapshots that a worker of a cluster keeps open.
@@ -96,6 +98,7 @@ class Snapshot:
         self.term_stats = lru_cache(MAX_CACHED_TERMS)(self._term_stats)
         self.value_ranks = lru_cache(MAX_CACHED_FIELDS)(self._rank_values)
         self.sort_keys = lru_cache(MAX_CACHED_FIELDS)(self._make_sort_keys)
+        self.written_value = lru_cache(MAX_CACHED_VALUES)(self._written_value)
         self.words_of = lru_cache(MAX_CACHED_TERMS)(self._words_of)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -218,6 +221,10 @@ class Snapshot:
 
     def _rank_values(self, name: str) -> ValueRanks:
         return rank_values([shard.columns.fields for shard in self.shards], name)
+
+    def _written_value(self, name: str, rank: int) -> str:
+        """A value of a field, given by its rank, as the first live document of the index writes it."""
+        return written_value(self.shards, self.value_ranks(name), name, rank)
 
     def _make_sort_keys(self, name: str) -> list[Array]:
         """For each shard a number for each document that orders documents by a field, NaN for those without a value."""

@@ -32,7 +32,7 @@ class SnapshotPart(Snapshot):
         self.value_ranks = lru_cache(MAX_CACHED_FIELDS)(self._select_ranks)
         self.sort_keys = lru_cache(MAX_CACHED_FIELDS)(self._select_keys)
         # Of the whole index.
-        self.word_table, self.words_of = whole.word_table, whole.words_of
+        self.word_table, self.words_of, self.written_value = whole.word_table, whole.words_of, whole.written_value
         self.count_term, self.count_tokens, self.term_stats = whole.count_term, whole.count_tokens, whole.term_stats
 
     @property

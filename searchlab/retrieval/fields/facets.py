@@ -1,7 +1,7 @@
 """Facets: the values that all documents of a search have in a field, each with its number of documents.
 
 Counts are exact, and made from the columns of fields. Values are compared without case and accents, and shown as the
-first document has them. Values of more than 200 characters are texts, not values, and are not counted.
+first document of the index has them. Values of more than 200 characters are texts, not values, and are not counted.
 """
 
 from __future__ import annotations
@@ -14,11 +14,8 @@ import numpy as np
 
 from searchlab.errors import SettingError, unknown_name
 from searchlab.indexing.snapshot import Snapshot
-from searchlab.indexing.storage.field_columns import SEPARATOR
-from searchlab.indexing.storage.field_values import normalise_value, parse_date, parse_number, scalar_values, value_text
-from searchlab.indexing.storage.shard import Shard
+from searchlab.indexing.storage.field_values import parse_date, parse_number
 from searchlab.retrieval.fields.matches import Marks, count_marks
-from searchlab.types import Array
 
 N_VALUES = 10
 
@@ -85,31 +82,10 @@ def count_facet(snapshot: Snapshot, marks: Marks, field: str, n: int = N_VALUES)
         # Of equally frequent values, the first in the alphabet.
         best = np.argsort(-counts, kind="stable")[:n]
         chosen = [(int(rank), int(counts[rank])) for rank in best if counts[rank]]
-        values = [FacetValue(_shown(snapshot, marks, field, ranks.by_shard, rank), n_docs) for rank, n_docs in chosen]
+        values = [FacetValue(snapshot.written_value(field, rank), n_docs) for rank, n_docs in chosen]
     if field in snapshot.numeric_fields:
         values.sort(key=lambda each: _magnitude(each.value))
     return Facet(field, tuple(values), int(np.count_nonzero(counts)), count_marks(marks) - n_with)
-
-
-def _shown(snapshot: Snapshot, marks: Marks, field: str, ranks: list[Array], rank: int) -> str:
-    """A value as the first document that is marked and has it writes it."""
-    for shard, marked, of_shard in zip(snapshot.shards, marks, ranks, strict=True):
-        position = int(np.searchsorted(of_shard, rank))
-        if position == len(of_shard) or of_shard[position] != rank:
-            continue
-        columns = shard.columns.fields
-        number = columns.values_of(field)[position]
-        docs = columns.with_value_number(number)
-        docs = docs[marked[docs]]
-        if len(docs):
-            return _as_written(shard, int(docs[0]), field, columns.values[number].partition(SEPARATOR)[2])
-    raise IndexError(rank)
-
-
-def _as_written(shard: Shard, doc: int, field: str, value: str) -> str:
-    stored = shard.stored.read(doc).fields.get(field)
-    written = (value_text(scalar) for scalar in scalar_values(stored))
-    return next((" ".join(text.split()) for text in written if normalise_value(text) == value), value)
 
 
 def _magnitude(value: str) -> tuple[float, str]:

@@ -142,6 +142,20 @@ def test_deleted_documents_and_empty_results_are_not_counted(build):
         assert (nothing.values, nothing.n_values, nothing.n_without) == ((), 0, 0)
 
 
+@pytest.mark.parametrize("words_per_shard", [None, 1])
+def test_a_value_is_shown_as_the_first_live_document_of_the_index_writes_it(build, words_per_shard):
+    written = {"d0": "LUNG", "d1": "Lung", "d2": "lung"}
+    documents = [Document(docno, "", f"a {docno}", {"mesh": ["heart", value]}) for docno, value in written.items()]
+    folder = build(documents, words_per_shard=words_per_shard)
+    for first in written:
+        with SearchEngine(folder) as engine:
+            # Whatever is searched, and was searched before.
+            for query in ("a", "d2", "a"):
+                values = engine.search(query).facets("mesh")["mesh"].values
+                assert [each.value for each in values] == ["heart", written[first]]
+        searchlab.delete(folder, [first])
+
+
 def test_a_facet_of_what_is_no_field_is_refused(engine):
     with pytest.raises(SettingError, match="unknown field 'colour'"):
         engine.search("a").facets("colour")
