@@ -16,9 +16,10 @@ from searchlab.web.state.open_index import MAX_CACHED_SYSTEMS, OpenIndex
 
 def system_context(index: OpenIndex) -> dict[str, Any]:
     """The variables of templates about systems: `systems`, and `system_options`, a function of the chosen one."""
+    systems = index.cached("systems in words", lambda: _systems_in_words(index))
     return {
-        "systems": index.cached("systems in words", lambda: _systems_in_words(index)),
-        "system_options": index.cached("system options", lambda: _make_system_options(index)),
+        "systems": systems,
+        "system_options": index.cached("system options", lambda: _make_system_options(systems, index.default_system)),
     }
 
 
@@ -30,9 +31,9 @@ def _systems_in_words(index: OpenIndex) -> list[dict[str, str]]:
     ]
 
 
-def _make_system_options(index: OpenIndex) -> Callable[[str], Markup]:
+def _make_system_options(systems: list[dict[str, str]], default_system: str) -> Callable[[str], Markup]:
     """A function that makes the options of a menu of systems; those of the last few chosen ones are kept."""
-    context = {"systems": _systems_in_words(index), "default_system": index.default_system}
+    context = {"systems": systems, "default_system": default_system}
 
     @lru_cache(MAX_CACHED_SYSTEMS)
     def make_options(chosen: str) -> Markup:
